@@ -7,7 +7,7 @@ TEST_WIDTH ?= 6
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run watch portable test contract browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
+.PHONY: help setup build demo run watch portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -32,7 +32,10 @@ test: setup ## build and run every test
 	swift build --build-tests
 	swift test --skip-build --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
-contract: build ## hold the server to openapi.yaml with CASES made-up requests (needs PyPI once)
+contract: ## write Swift from openapi.yaml: types, kinds of problems, the client's calls
+	scripts/generate-contract
+
+conformance: build ## hold the server to openapi.yaml with CASES made-up requests (needs PyPI once)
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/contract-check $(or $(CASES),500)
 
 browser: build ## the console's match day in a headless Chromium, with pictures in .build/browser (needs PyPI once)
@@ -63,8 +66,8 @@ lint: ## check format, imports, and what only Xcode builds
 format: ## format every Swift file in place
 	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 
-migrations: setup ## after a change in migrations/: write schema.sql anew
-	scripts/check-migrations --write
+migrations: setup ## apply the migrations to an empty database, and check that each only adds
+	scripts/check-migrations
 
 bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
 	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark

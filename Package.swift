@@ -50,7 +50,7 @@ let consoleTemplates = [
     "refusal", "refused", "secret", "sign-in", "table", "time", "token", "webhook", "webhook-delivery", "webhook-form",
     "webhooks",
     // What organisers work on.
-    "calendar", "composer", "new-calendar", "new-event", "question", "runs", "season",
+    "composer", "new-event", "question", "runs", "season",
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
@@ -63,7 +63,7 @@ let benchmarks: [Target] =
             path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "RegistrationBenchmark",
-            dependencies: ["APNsWire", "Grandstand", "GrandstandStore", "Postgres", log],
+            dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandStore", "Postgres", log],
             path: "Benchmarks/RegistrationBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
@@ -71,7 +71,7 @@ let benchmarks: [Target] =
         .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore",
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore",
                 "HTTP2", "Postgres", log,
             ],
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
@@ -120,9 +120,11 @@ let package = Package(
 
         // Words and rules: no clocks, no sockets, no database.
         .target(name: "APNsWire", swiftSettings: settings),
-        .target(name: "JSONSyntax", swiftSettings: settings),
-        .target(name: "Calendars", swiftSettings: settings),
-        .target(name: "Grandstand", dependencies: ["APNsWire", "Calendars", "JSONSyntax"], swiftSettings: settings),
+        .target(name: "JSON", swiftSettings: settings),
+        .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
+        .target(name: "Grandstand", dependencies: ["APNsWire", "GrandstandContract", "JSON"], swiftSettings: settings),
+        .target(name: "Calendars", dependencies: ["APNsWire", "Grandstand", "JSON"], swiftSettings: settings),
+        .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
         .target(
@@ -137,11 +139,11 @@ let package = Package(
         // Effects behind the ports.
         .target(
             name: "GrandstandStore",
-            dependencies: ["Grandstand", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log],
+            dependencies: ["Grandstand", "JSON", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log],
             swiftSettings: settings),
         // The SQL files of migrations/, compiled in: the tool writes them into Swift source, the plugin calls it.
         .target(
-            name: "GrandstandMigrations", path: "migrations", exclude: ["schema.sql"], swiftSettings: settings,
+            name: "GrandstandMigrations", path: "migrations", swiftSettings: settings,
             plugins: ["EmbedMigrations"]),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["MigrationEmbedder"]),
         .executableTarget(name: "MigrationEmbedder", swiftSettings: settings),
@@ -149,30 +151,35 @@ let package = Package(
             name: "WebhookClient", dependencies: ["Grandstand", crypto, nioCore, nioHTTP1, nioPosix, nioSSL],
             swiftSettings: settings),
         .target(
-            name: "APNsClient", dependencies: ["Grandstand", "APNsWire", "HTTP2", crypto, log, metrics],
+            name: "APNsClient", dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", crypto, log, metrics],
             swiftSettings: settings),
 
         // The service.
         .target(
-            name: "GrandstandService", dependencies: ["Grandstand", "APNsWire", "Calendars", lifecycle, log],
+            name: "GrandstandService", dependencies: ["Grandstand", "JSON", "APNsWire", lifecycle, log],
             swiftSettings: settings),
         .target(
             name: "GrandstandAPI",
             dependencies: [
-                "GrandstandService", "Grandstand", "APNsWire", "Calendars", httpTypes, hummingbird, log, nioCore,
-                nioHTTP1,
+                "GrandstandService", "Grandstand", "GrandstandContract", "JSON", "APNsWire", "ContentPreviews",
+                httpTypes,
+                hummingbird, log, nioCore, nioHTTP1,
             ],
             resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         .target(
             name: "GrandstandConsole",
-            dependencies: ["Grandstand", "APNsWire", crypto, httpTypes, hummingbird, log, mustache, nioCore],
+            dependencies: [
+                "Grandstand", "JSON", "APNsWire", "ContentPreviews", crypto, httpTypes, hummingbird, log, mustache,
+                nioCore,
+            ],
             resources: consoleTemplates.map { .embedInCode("Templates/\($0).mustache") }
                 + [.embedInCode("Templates/style.css"), .embedInCode("Templates/console.js")],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",
             dependencies: [
-                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI", "GrandstandConsole",
+                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandAPI",
+                "GrandstandConsole",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
                 "WebhookClient",
                 configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
@@ -185,16 +192,20 @@ let package = Package(
         .target(
             name: "APNsSimulator",
             dependencies: [
-                "APNsWire", "HTTP2", "JSONSyntax", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "HTTP2", "JSON", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
-        .target(name: "GrandstandClient", dependencies: ["JSONSyntax"], swiftSettings: settings),
+        .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
+        // Plays matches: for demo, rehearsal, match days and tests.
+        .target(
+            name: "MatchDriver", dependencies: ["APNsSimulator", "APNsWire", "GrandstandClient", log],
+            swiftSettings: settings),
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandApp", "GrandstandClient",
-                argumentParser, lifecycle, log, signals,
+                "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandApp",
+                "GrandstandClient", "JSON", "MatchDriver", argumentParser, lifecycle, log, signals,
             ],
             resources: [
                 .embedInCode("Demo/Data/world-cup-final-2022.json"), .embedInCode("Demo/Data/emoji-rangers.json"),
@@ -205,7 +216,8 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore", "Postgres", log,
+                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore",
+                "Postgres", log,
                 nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: settings),
@@ -216,60 +228,70 @@ let package = Package(
         // A match day through replicas that are killed by turns: scripts/matchday.
         .executableTarget(
             name: "MatchDay",
-            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "Postgres", argumentParser, log],
+            dependencies: [
+                "APNsSimulator", "APNsWire", "EmbeddedPostgres", "GrandstandClient", "GrandstandTestKit", "MatchDriver",
+                "Postgres", argumentParser, log,
+            ],
             path: "Tests/MatchDay", swiftSettings: settings),
         // The ports as values that tests make of functions.
         .target(
-            name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
+            name: "PortFakes", dependencies: ["APNsWire", "Grandstand", "JSON"], path: "Tests/PortFakes",
             swiftSettings: settings),
-        .testTarget(name: "JSONSyntaxTests", dependencies: ["JSONSyntax"], swiftSettings: settings),
+        // openapi.yaml as tests read it, and JSON held to it.
+        .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
-            name: "CalendarsTests", dependencies: ["Calendars", "GrandstandTestKit"], swiftSettings: settings),
+            name: "CalendarsTests",
+            dependencies: ["APNsWire", "Calendars", "Grandstand", "JSON", "GrandstandAPI", "GrandstandTestKit"],
+            swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(
-            name: "GrandstandTests", dependencies: ["APNsWire", "Calendars", "Grandstand"], swiftSettings: settings),
+            name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand", "JSON"], swiftSettings: settings),
         .testTarget(
             name: "GrandstandStoreTests",
             dependencies: [
-                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandStore",
+                "APNsWire", "Grandstand", "JSON", "GrandstandAPI", "GrandstandService", "GrandstandStore",
                 "GrandstandTestKit", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",
-            dependencies: ["APNsWire", "Grandstand", "GrandstandService", "PortFakes", log], swiftSettings: settings),
+            dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandService", "PortFakes", log],
+            swiftSettings: settings),
         .testTarget(
             name: "GrandstandAPITests",
             dependencies: [
-                "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandService", "GrandstandTestKit",
-                "PortFakes",
-                httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
+                "APNsWire", "ContractKit", "Grandstand", "GrandstandAPI", "GrandstandContract", "GrandstandService",
+                "GrandstandTestKit", "JSON", "PortFakes", httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandConsoleTests",
             dependencies: [
-                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandConsole", "GrandstandTestKit", "PortFakes",
-                argumentParser, httpTypes, hummingbird, log, nioCore,
+                "APNsWire", "ContentPreviews", "Grandstand", "JSON", "GrandstandCommand", "GrandstandConsole",
+                "GrandstandTestKit", "PortFakes", argumentParser, httpTypes, hummingbird, log, nioCore,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "APNsClientTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", crypto, log, metrics, metricsTestKit,
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "JSON", "HTTP2", crypto, log, metrics,
+                metricsTestKit,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "WebhookClientTests",
             dependencies: [
-                "Grandstand", "GrandstandTestKit", "WebhookClient", asn1, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "Grandstand", "JSON", "GrandstandTestKit", "WebhookClient", asn1, crypto, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
                 x509,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandAppTests",
             dependencies: [
-                "APNsClient", "APNsWire", "Grandstand", "GrandstandApp", "HTTP2", "PrometheusMetrics", asn1, crypto,
+                "APNsClient", "APNsWire", "Grandstand", "JSON", "GrandstandApp", "HTTP2", "PrometheusMetrics", asn1,
+                crypto,
                 log,
                 nioSSL, x509,
             ],
@@ -286,19 +308,23 @@ let package = Package(
             dependencies: ["GrandstandClient", "GrandstandLiveActivities", "PhoneFakes", "StadiumShared"],
             swiftSettings: settings),
         .testTarget(
-            name: "GrandstandClientTests", dependencies: ["GrandstandClient", "JSONSyntax"], swiftSettings: settings),
+            name: "GrandstandClientTests",
+            dependencies: ["ContractKit", "GrandstandClient", "GrandstandContract", "JSON"],
+            swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandAPI",
+                "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "EmbeddedPostgres", "Grandstand", "JSON",
+                "GrandstandAPI",
                 "GrandstandApp",
-                "GrandstandClient", "GrandstandCommand", "GrandstandLiveActivities", "GrandstandStore",
-                "GrandstandTestKit", "HTTP2", "PhoneFakes", "Postgres",
+                "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
+                "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDay", "MatchDriver", "PhoneFakes", "Postgres",
                 crypto, log,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", log], swiftSettings: settings),
+            name: "PostgresTests", dependencies: ["EmbeddedPostgres", "GrandstandTestKit", "Postgres", log],
+            swiftSettings: settings),
         .testTarget(
             name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", metrics], swiftSettings: settings),
         .testTarget(
@@ -326,7 +352,7 @@ let isDependency =
 
 // An app builds the client and resolves none of the server's packages (scripts/check-dependency shows it).
 if isDependency {
-    let client: Set = ["JSONSyntax", "GrandstandClient", "GrandstandLiveActivities"]
+    let client: Set = ["JSON", "GrandstandContract", "GrandstandClient", "GrandstandLiveActivities"]
     package.targets.removeAll { !client.contains($0.name) }
     package.products.removeAll { $0.name == "grandstand" }
     package.dependencies = []

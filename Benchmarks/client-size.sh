@@ -10,7 +10,7 @@ flags="-swift-version 6 -O -wmo -package-name grandstand -I $work -parse-as-libr
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature InternalImportsByDefault
     -Xcc -ffunction-sections"
 
-for module in JSONSyntax GrandstandClient GrandstandLiveActivities; do
+for module in JSON GrandstandContract GrandstandClient GrandstandLiveActivities; do
     # shellcheck disable=SC2046,SC2086
     swiftc $flags -module-name "$module" -emit-module -emit-module-path "$work/$module.swiftmodule" \
         -emit-object -o "$work/$module.o" $(find -L "Sources/$module" -name '*.swift' | sort)
@@ -34,7 +34,7 @@ import Foundation
 }
 EOF
 )
-client=$(program Client "$work/JSONSyntax.o $work/GrandstandClient.o" <<'EOF'
+client=$(program Client "$work/JSON.o $work/GrandstandContract.o $work/GrandstandClient.o" <<'EOF'
 import Foundation
 import GrandstandClient
 @main struct Client {
@@ -45,7 +45,7 @@ import GrandstandClient
 }
 EOF
 )
-activities=$(program Activities "$work/JSONSyntax.o $work/GrandstandClient.o $work/GrandstandLiveActivities.o" <<'EOF'
+activities=$(program Activities "$work/JSON.o $work/GrandstandContract.o $work/GrandstandClient.o $work/GrandstandLiveActivities.o" <<'EOF'
 import Foundation
 import GrandstandClient
 import GrandstandLiveActivities

@@ -56,9 +56,8 @@ struct Bench: Sendable {
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
         reconciliations = PostgresReconciliationStore(store)
-        let examinations = Examinations(
-            quirks: PostgresQuirkStore(store), lease: Self.lease, timeout: 5, now: now, logger: logger)
-        let management = ManagementCalls(gateway: gateway, examinations: examinations, now: now)
+        let management = ManagementCalls(
+            gateway: gateway, quirks: PostgresQuirkStore(store), now: now, logger: logger)
         calls = ChannelCalls(
             management: management, channels: channels, reconciliations: reconciliations, lease: Self.lease, now: now,
             logger: logger)

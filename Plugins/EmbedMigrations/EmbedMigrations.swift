@@ -7,7 +7,7 @@ struct EmbedMigrations: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let files = try FileManager.default.contentsOfDirectory(
             at: target.directoryURL, includingPropertiesForKeys: nil
-        ).filter { $0.pathExtension == "sql" && $0.lastPathComponent != "schema.sql" }
+        ).filter { $0.pathExtension == "sql" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         let output = context.pluginWorkDirectoryURL.appending(path: "MigrationFiles+all.swift")
         return [

@@ -2,6 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 internal import HTTP2
+internal import JSON
 
 extension APNsClient: APNsGateway {
     package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
@@ -16,7 +17,7 @@ extension APNsClient: APNsGateway {
                 Self.requestID(message.requestID),
             ],
             body: message.body)
-        return await perform(call, at: endpoint, as: address.credentials).map { _ in .success(()) }
+        return await perform(call, at: endpoint, for: address).map { _ in .success(()) }
     }
 
     package func createChannel(
@@ -67,7 +68,11 @@ extension APNsClient: APNsGateway {
         }
     }
 
-    package func keyFile(of credentials: Credentials) async -> KeyFileState { keys.state(of: credentials.keyID) }
+    package func keyFile(of use: KeyUse) async -> KeyFileState {
+        let file = keys.state(of: use.credentials.keyID)
+        guard file == .ok, let refusal = await standings.all()[use] else { return file }
+        return .refused(refusal)
+    }
 
     private func manage(
         _ method: String, _ path: String, at address: APNsAddress, requestID: UUID, headers: [HTTP2Header] = [],
@@ -77,7 +82,7 @@ extension APNsClient: APNsGateway {
         return await perform(
             Call(
                 kind: "manage", method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
-            at: endpoint, as: address.credentials)
+            at: endpoint, for: address)
     }
 
     static func requestID(_ id: UUID) -> HTTP2Header {

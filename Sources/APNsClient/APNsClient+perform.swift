@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import HTTP2
+internal import JSON
 internal import Logging
 
 extension APNsClient {
@@ -18,9 +19,10 @@ extension APNsClient {
 
     /// Makes a call within the request timeout. A request that APNs never processed goes again on another connection;
     /// what it may have processed comes back as `unanswered`; a token it calls expired, or changed too soon, is
-    /// replaced once.
-    func perform(_ call: Call, at endpoint: Endpoint, as credentials: Credentials) async -> APNsAnswer<HTTP2Response> {
-        let answer = await attempt(call, at: endpoint, as: credentials)
+    /// replaced once. While APNs refuses the key's tokens, the call is held back but for a probe every few seconds.
+    func perform(_ call: Call, at endpoint: Endpoint, for address: APNsAddress) async -> APNsAnswer<HTTP2Response> {
+        let use = KeyUse(credentials: address.credentials, environment: address.environment)
+        let answer = await attempt(call, at: endpoint, as: use)
         var status = 0
         if case .accepted(let response, _) = answer { status = response.status }
         metrics.ended(call.kind, answer, status: status)
@@ -28,12 +30,14 @@ extension APNsClient {
     }
 
     private func attempt(
-        _ call: Call, at endpoint: Endpoint, as credentials: Credentials
+        _ call: Call, at endpoint: Endpoint, as use: KeyUse
     ) async -> APNsAnswer<HTTP2Response> {
+        let credentials = use.credentials
         let clock = ContinuousClock()
         let deadline = clock.now + settings.requestTimeout
         var why = "no connection to \(endpoint.authority) in time"
         var isTokenReplaced = false
+        var isProbe = false
         var refusing: ConnectionPool.Member?
         var sends = 0
         while sends < Self.maximumSends {
@@ -41,6 +45,13 @@ extension APNsClient {
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             do {
                 let token = try await tokens.token(for: credentials)
+                if !isProbe {
+                    switch standings.turn(of: use, with: token) {
+                    case .send: break
+                    case .probe: isProbe = true
+                    case .wait(let refusal, let seconds): return .refused(.heldBack(by: refusal, seconds: seconds))
+                    }
+                }
                 let pool = try pool(endpoint, credentials, for: call.traffic)
                 guard let member = pool.ready(avoiding: refusing) else {
                     try await pool.wait(until: deadline)
@@ -51,15 +62,21 @@ extension APNsClient {
                 let response = try await member.connection.send(request(call, endpoint, token), timeout: remaining)
                 let answer = Self.read(response)
                 switch answer {
-                case .accepted: member.prove()
+                case .accepted:
+                    member.prove()
+                    standings.accepted(token, of: use)
                 // An answer about the channel means that the token was accepted.
-                case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning): member.prove()
+                case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
+                    member.prove()
+                    standings.accepted(token, of: use)
                 case .refused(let refusal) where !isTokenReplaced:
                     isTokenReplaced = true
-                    if try await replace(token, of: credentials, after: refusal.reason) { continue }
+                    if try await replace(token, of: credentials, after: refusal.reason, isProbe) { continue }
                 default: break
                 }
-                return answer
+                guard case .refused(var refusal) = answer, refusal.reason.concernsProviderToken else { return answer }
+                refusal.retryAfter = standings.refused(refusal.reason, token, of: use) ?? refusal.retryAfter
+                return .refused(refusal)
             } catch HTTP2Failure.notProcessed(let reason) {
                 why = reason
                 metrics.replayed()
@@ -80,13 +97,16 @@ extension APNsClient {
     private static let maximumSends = 10
 
     /// Whether the refusal was the token's, and there is another to try.
+    ///
+    /// - Parameter isProbe: a probe found what was logged before.
     private func replace(
-        _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason
+        _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason, _ isProbe: Bool
     ) async throws -> Bool {
         switch reason {
         case .expiredProviderToken:
             if try await tokens.replaceExpired(token, of: credentials) { return true }
-            logger.error(
+            logger.log(
+                level: isProbe ? .debug : .error,
                 "APNs calls a fresh provider token expired: this machine's clock is off, set it by NTP",
                 metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
             return false

@@ -16,7 +16,7 @@ extension APNsClient: DeviceGateway {
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ],
             body: push.body)
-        let answer: APNsAnswer<Void> = await perform(call, at: endpoint, as: address.credentials)
+        let answer: APNsAnswer<Void> = await perform(call, at: endpoint, for: address)
             .map { _ in .success(()) }
         metrics.pushed(to: address.app, answer)
         return answer

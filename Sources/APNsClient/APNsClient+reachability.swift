@@ -1,4 +1,5 @@
 package import APNsWire
+package import Grandstand
 internal import HTTP2
 
 /// Whether APNs is reachable, by the connections made so far: no call is made for it.
@@ -7,6 +8,8 @@ package enum APNsReachability: Sendable, Hashable {
     case unknown
     /// A connection is open.
     case reachable
+    /// A connection is open or was, and APNs refuses the provider tokens of this key.
+    case refused(Credentials, KeyRefusal)
     /// The last attempt failed, or APNs stopped answering.
     case unreachable(reason: String)
 }
@@ -21,10 +24,12 @@ extension APNsClient {
             switch pool.reachability {
             case .unreachable(let reason): return .unreachable(reason: reason)
             case .reachable: result = .reachable
-            case .unknown: break
+            case .refused, .unknown: break
             }
         }
-        return result
+        let refused = standings.ownOfLate().filter { $0.key.environment == environment }
+        guard let first = refused.min(by: { $0.value.since < $1.value.since }) else { return result }
+        return .refused(first.key.credentials, first.value)
     }
 }
 

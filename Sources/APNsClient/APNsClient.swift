@@ -27,6 +27,8 @@ package final class APNsClient: Sendable {
         package var pingTimeout: Duration = .seconds(2)
         /// The store in which replicas share provider tokens; `nil`: every process makes its own.
         package var tokenStore: (any ProviderTokenStore)?
+        /// The store in which replicas tell each other which keys APNs refuses; `nil`: every process for itself.
+        package var refusalStore: (any KeyRefusalStore)?
         /// The metrics backend; `nil`: the process's, `MetricsSystem`.
         package var metrics: (any MetricsFactory)?
 
@@ -49,6 +51,7 @@ package final class APNsClient: Sendable {
     let settings: Settings
     let keys: KeyRing
     let tokens: ProviderTokens
+    let standings: TokenStandings
     let metrics: CallMetrics
     let logger: Logger
     private let factory: any MetricsFactory
@@ -61,6 +64,7 @@ package final class APNsClient: Sendable {
         self.logger = logger
         factory = settings.metrics ?? MetricsSystem.factory
         metrics = CallMetrics(factory: factory)
+        standings = TokenStandings(keys: keys, store: settings.refusalStore, now: now, logger: logger)
         tokens = ProviderTokens(keys: keys, store: settings.tokenStore, metrics: metrics, logger: logger, now: now)
     }
 
@@ -78,11 +82,12 @@ package final class APNsClient: Sendable {
     /// Reads every key file anew before the next call, whatever its date. Files that change are noticed without it.
     package func reloadKeys() { tokens.checkFiles() }
 
-    /// Writes the numbers that stand rather than happen: connections, streams in use, token ages. To be called before
-    /// each scrape, or every few seconds.
+    /// Writes the numbers that stand rather than happen: connections, streams in use, token ages; and looks whether the
+    /// file of a refused key was replaced. To be called before each scrape, or every few seconds.
     package func recordGauges() {
         for pool in pools.withLock({ Array(($0 ?? [:]).values) }) { pool.recordGauges() }
         tokens.recordGauges()
+        standings.checkKeys()
     }
 
     /// The pools there are for some endpoints, whatever their credentials.

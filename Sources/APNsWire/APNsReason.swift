@@ -53,6 +53,14 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         package let meaning: Meaning
     }
 
+    /// Whether it is about the provider token itself: every other request that carries it is refused as well.
+    package var concernsProviderToken: Bool { Self.aboutProviderTokens.contains(self) }
+
+    private static let aboutProviderTokens: Set<APNsReason> = [
+        badEnvironmentKeyInToken, expiredProviderToken, invalidProviderToken, missingProviderToken,
+        unrelatedKeyIdInToken,
+    ]
+
     /// Known status, or `nil` for a reason APNs has not documented.
     package var status: Int? { Self.byName[rawValue]?.status }
 

@@ -10,11 +10,6 @@ package enum CalendarLimits {
     /// Fields of one CSV record.
     static let columns = 200
     package static let entries = 5_000
-    /// Time zones that one file defines, and changes of offset that one of them has rules for.
-    static let zones = 100
-    static let observances = 50
-    /// Changes of a zone's clocks by all its rules, until the last year that is read.
-    static let transitions = 10_000
     /// Components within each other.
     static let depth = 8
     /// The years of events, as the API takes them.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// CSV: a header, then one record for each fixture.
 extension CalendarReading {
     func csv(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
@@ -5,8 +7,7 @@ extension CalendarReading {
         var records = try CSVRecords(bytes)
         guard let head = try records.next() else { throw CalendarFault(line: 1, "The file is empty.") }
         let header = try Header(head, columns: columns)
-        let floating = try floating(nil)
-        var known: [String: ZoneRules] = [:]
+        var zones = Zones(reading: self, named: nil)
         var count = 0
         while let record = try records.next() {
             count += 1
@@ -23,7 +24,7 @@ extension CalendarReading {
                     throw CalendarFault(
                         line: record.line, "The record has \(record.fields.count) fields, the header \(header.count).")
                 }
-                file.add(try entry(record, fields, values(names, raw), floating, &known))
+                file.add(try entry(record, fields, values(names, raw), &zones))
             } catch {
                 var fault = error
                 fault.uid = uid
@@ -37,18 +38,12 @@ extension CalendarReading {
     private static let own: Set = ["uid", "startsAt", "endsAt", "timeZone", "status"]
 
     private func entry(
-        _ record: CSVRecords.Record, _ fields: [String: String], _ values: [String: String], _ floating: ZoneRules,
-        _ known: inout [String: ZoneRules]
+        _ record: CSVRecords.Record, _ fields: [String: String], _ values: [String: String], _ zones: inout Zones
     ) throws(CalendarFault) -> CalendarEntry {
         let uid = try Self.checked(fields["uid"], of: "The record", line: record.line)
-        var zone = floating
-        if let name = fields["timeZone"], !name.isEmpty {
-            guard let found = known[name] ?? zones(name) else {
-                throw CalendarFault(line: record.line, Self.unknownZone(name))
-            }
-            known[name] = found
-            zone = found
-        }
+        let named = fields["timeZone"].flatMap { $0.isEmpty ? nil : $0 }
+        let zone =
+            try named.map { name throws(CalendarFault) in try zones.zone(name, line: record.line) } ?? zones.floating
         guard let text = fields["startsAt"]?.trimmed, !text.isEmpty else {
             throw CalendarFault(line: record.line, "The record has no startsAt.")
         }

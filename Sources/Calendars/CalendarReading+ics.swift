@@ -1,25 +1,18 @@
+internal import Foundation
+
 /// iCalendar (RFC 5545): one `VEVENT` for each fixture.
 extension CalendarReading {
     func iCalendar(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
         var file = CalendarFile()
         let calendars = try Component.calendars(bytes)
-        guard calendars.reduce(0, { $0 + $1.components.count { $0.name == "VEVENT" } }) <= CalendarLimits.entries else {
+        guard calendars.reduce(0, { $0 + $1.components.count }) <= CalendarLimits.entries else {
             throw CalendarFault(line: 1, "More than \(CalendarLimits.entries) VEVENTs; use several calendars.")
         }
         for calendar in calendars {
             let named = try calendar.property("X-WR-TIMEZONE")?.value.trimmed
-            var reader = EventReader(reading: self, floating: try floating(named))
-            for zone in calendar.components where zone.name == "VTIMEZONE" {
-                guard let name = try zone.property("TZID")?.value else {
-                    throw CalendarFault(line: zone.line, "The VTIMEZONE has no TZID.")
-                }
-                guard reader.defined.count < CalendarLimits.zones else {
-                    throw CalendarFault(line: zone.line, "More than \(CalendarLimits.zones) time zones.")
-                }
-                reader.defined[name] = zone
-            }
+            var reader = EventReader(reading: self, zones: Zones(reading: self, named: named))
             let isWithdrawn = try calendar.property("METHOD")?.value.uppercased() == "CANCEL"
-            for event in calendar.components where event.name == "VEVENT" {
+            for event in calendar.components {
                 do throws(CalendarFault) {
                     var entry = try reader.entry(event)
                     entry.isCancelled = entry.isCancelled || isWithdrawn
@@ -42,15 +35,7 @@ extension CalendarReading {
 /// Reads the events of one `VCALENDAR`.
 private struct EventReader {
     let reading: CalendarReading
-    let floating: ZoneRules
-    /// By `TZID`.
-    var defined: [String: Component] = [:]
-    private var known: [String: ZoneRules] = [:]
-
-    init(reading: CalendarReading, floating: ZoneRules) {
-        self.reading = reading
-        self.floating = floating
-    }
+    var zones: Zones
 
     mutating func entry(_ event: Component) throws(CalendarFault) -> CalendarEntry {
         let uid = try CalendarReading.checked(
@@ -75,7 +60,7 @@ private struct EventReader {
     }
 
     private mutating func end(
-        _ event: Component, _ start: CalendarTime, _ zone: ZoneRules
+        _ event: Component, _ start: CalendarTime, _ zone: TimeZone
     ) throws(CalendarFault) -> Int? {
         let duration = try event.property("DURATION")
         if let property = try event.property("DTEND") {
@@ -95,7 +80,7 @@ private struct EventReader {
         return zone.instant(local: midnight + 86_400)
     }
 
-    private mutating func time(_ property: Property) throws(CalendarFault) -> (CalendarTime, ZoneRules) {
+    private mutating func time(_ property: Property) throws(CalendarFault) -> (CalendarTime, TimeZone) {
         guard let time = DatePattern.iso.read(property.value.trimmed) else {
             throw CalendarFault(
                 line: property.line,
@@ -103,33 +88,8 @@ private struct EventReader {
                     + "\(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound).")
         }
         if case .instant = time { return (time, .utc) }
-        guard let name = property.parameters["TZID"] else { return (time, floating) }
-        return (time, try zone(name, line: property.line))
-    }
-
-    /// The file's own definition comes first (RFC 5545 3.2.19).
-    private mutating func zone(_ name: String, line: Int) throws(CalendarFault) -> ZoneRules {
-        if let zone = known[name] { return zone }
-        let zone: ZoneRules
-        if let component = defined[name] {
-            zone = try ZoneRules(component)
-        } else if let system = system(name) {
-            zone = system
-        } else {
-            throw CalendarFault(line: line, CalendarReading.unknownZone(name))
-        }
-        known[name] = zone
-        return zone
-    }
-
-    /// Also by names that end with the system's: `/freeassociation.sourceforge.net/Europe/Berlin`.
-    private func system(_ name: String) -> ZoneRules? {
-        if let zone = reading.zones(name) { return zone }
-        let parts = name.split(separator: "/")
-        for count in [3, 2] where parts.count > count {
-            if let zone = reading.zones(parts.suffix(count).joined(separator: "/")) { return zone }
-        }
-        return nil
+        guard let name = property.parameters["TZID"] else { return (time, zones.floating) }
+        return (time, try zones.zone(name, line: property.line))
     }
 
     private func values(_ event: Component) -> [String: String] {

@@ -1,10 +1,10 @@
+package import Foundation
+
 /// How a calendar's text becomes entries: the organiser's settings, and the available time zones.
 package struct CalendarReading: Sendable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         case ics
         case csv
-
-        package var mediaType: String { self == .ics ? "text/calendar" : "text/csv" }
     }
 
     package var format: Format
@@ -12,22 +12,22 @@ package struct CalendarReading: Sendable {
     package var columns: [String: String]
     package var datePattern: DatePattern
     /// Of times that say none; `nil`: the file's own, or UTC.
-    package var timeZone: String?
+    package var timeZone: TimeZone?
     /// Names whose values are asked for.
     package var names: Set<String>
-    /// The time zones of the system, by name.
-    package var zones: @Sendable (String) -> ZoneRules?
+    /// Of times whose own time zone this machine does not know, too; `nil`: such a time is a fault.
+    package var fallback: TimeZone?
 
     package init(
-        format: Format, columns: [String: String] = [:], datePattern: DatePattern = .iso, timeZone: String? = nil,
-        names: Set<String> = [], zones: @escaping @Sendable (String) -> ZoneRules?
+        format: Format, columns: [String: String] = [:], datePattern: DatePattern = .iso, timeZone: TimeZone? = nil,
+        names: Set<String> = [], fallback: TimeZone? = nil
     ) {
         self.format = format
         self.columns = columns
         self.datePattern = datePattern
         self.timeZone = timeZone
         self.names = names
-        self.zones = zones
+        self.fallback = fallback
     }
 
     /// Reads a whole file; single entries that cannot be read are faults beside the others.
@@ -40,17 +40,6 @@ package struct CalendarReading: Sendable {
         }
     }
 
-    /// The zone of times that say none.
-    ///
-    /// - Parameter named: by the file.
-    func floating(_ named: String?) throws(CalendarFault) -> ZoneRules {
-        guard let name = timeZone ?? named else { return .utc }
-        if let zone = zones(name) { return zone }
-        // A file's zone beside its entries is often no zone's name; the organiser's was looked up before.
-        guard timeZone == nil else { throw CalendarFault(line: 1, Self.unknownZone(name)) }
-        return .utc
-    }
-
     /// - Parameter what: what has the UID.
     static func checked(_ uid: String?, of what: String, line: Int) throws(CalendarFault) -> String {
         guard let uid, !uid.isEmpty else {
@@ -60,10 +49,6 @@ package struct CalendarReading: Sendable {
             throw CalendarFault(line: line, "A UID has \(CalendarLimits.uidBytes) bytes at most, none of them NUL.")
         }
         return uid
-    }
-
-    static func unknownZone(_ name: String) -> String {
-        "There is no time zone \(name.prefix(100)) on this server; names such as Europe/Vienna are known."
     }
 
     /// The values that are asked for.

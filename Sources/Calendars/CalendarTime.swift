@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A time as a calendar writes it, in seconds since 1970, as if of UTC where no offset is said.
 enum CalendarTime: Hashable {
     case instant(Int)
@@ -6,7 +8,7 @@ enum CalendarTime: Hashable {
     /// A day without a time: its beginning by the clock on the wall.
     case day(Int)
 
-    func instant(in zone: ZoneRules) -> Int {
+    func instant(in zone: TimeZone) -> Int {
         switch self {
         case .instant(let seconds): seconds
         case .local(let seconds), .day(let seconds): zone.instant(local: seconds)
@@ -14,7 +16,7 @@ enum CalendarTime: Hashable {
     }
 
     /// So much later: days by the clock on the wall, seconds by a stop watch.
-    func adding(_ duration: CalendarDuration, in zone: ZoneRules) -> Int {
+    func adding(_ duration: CalendarDuration, in zone: TimeZone) -> Int {
         switch self {
         case .instant(let seconds): seconds + duration.days * 86_400 + duration.seconds
         case .local(let seconds), .day(let seconds):

@@ -19,26 +19,6 @@ enum Civil {
         }
     }
 
-    /// 0 is Sunday.
-    static func weekday(_ days: Int) -> Int {
-        let remainder = (days + 4) % 7
-        return remainder < 0 ? remainder + 7 : remainder
-    }
-
-    /// The day of the `ordinal`th weekday of a month, counted from its end when negative; `nil`: it has none.
-    static func day(_ ordinal: Int, _ weekday: Int, _ year: Int, _ month: Int) -> Int? {
-        let length = length(year, month)
-        let day: Int
-        if ordinal > 0 {
-            let first = Self.weekday(days(year, month, 1))
-            day = 1 + (weekday - first + 7) % 7 + 7 * (ordinal - 1)
-        } else {
-            let last = Self.weekday(days(year, month, length))
-            day = length - (last - weekday + 7) % 7 + 7 * (ordinal + 1)
-        }
-        return (1...length).contains(day) ? day : nil
-    }
-
     /// Seconds since 1970 of a time in UTC; `nil` for text that is no time. The second 60 is the one before it.
     static func seconds(
         _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0

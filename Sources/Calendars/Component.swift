@@ -91,8 +91,7 @@ struct Component {
 extension Component {
     /// The components that are read within each; of all others only their end is looked for.
     private static let kept: [String: Set<String>] = [
-        "": ["VCALENDAR"], "VCALENDAR": ["VEVENT", "VTIMEZONE"], "VTIMEZONE": ["STANDARD", "DAYLIGHT"], "VEVENT": [],
-        "STANDARD": [], "DAYLIGHT": [],
+        "": ["VCALENDAR"], "VCALENDAR": ["VEVENT"], "VEVENT": [],
     ]
 
     /// The `VCALENDAR`s of a text, whole.
@@ -101,6 +100,8 @@ extension Component {
         var stack = [Component(name: "", line: 1)]
         var count = 0
         while let (text, line) = try lines.next() {
+            // Of what is not kept only the lines are read that say where it ends.
+            if let inner = stack.last, kept[inner.name] == nil, !Self.isFrame(text) { continue }
             let property = try Property(text, line: line)
             switch property.name {
             case "BEGIN":
@@ -140,6 +141,11 @@ extension Component {
         }
         guard let calendars = stack.first?.components, !calendars.isEmpty else { throw noCalendar(1) }
         return calendars
+    }
+
+    private static func isFrame(_ text: String) -> Bool {
+        let word = text.utf8.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+        return word.count <= 5 && ["BEGIN", "END"].contains(String(Substring(word)).uppercased())
     }
 
     private static func noCalendar(_ line: Int) -> CalendarFault {

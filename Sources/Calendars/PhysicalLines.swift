@@ -9,7 +9,7 @@ struct PhysicalLines {
     init(_ bytes: [UInt8]) throws(CalendarFault) {
         guard bytes.count <= CalendarLimits.bytes else {
             throw CalendarFault(
-                line: 1, "The file has \(bytes.count) bytes; \(CalendarLimits.bytes) are allowed. Send it in parts.")
+                line: 1, "The file has more than \(CalendarLimits.bytes) bytes, the most that a calendar may have.")
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")

@@ -37,11 +37,15 @@ struct ClusterLayout: Sendable, Equatable {
     var version: String { "\(data)/PG_VERSION" }
     var postmasterFile: String { "\(data)/postmaster.pid" }
 
+    /// Names the socket; there is no TCP port.
+    static let port = 5432
+
     /// A libpq keyword string.
-    var connectionString: String {
+    func connectionString(tcpPort: Int? = nil) -> String {
+        if let tcpPort { return "host=127.0.0.1 port=\(tcpPort) user=\(Self.user) dbname=\(Self.database)" }
         // libpq's quoting: in single quotes, with a backslash before a quote or a backslash.
         let host = socketFolder.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-        return "host='\(host)' port=5432 user=\(Self.user) dbname=\(Self.database)"
+        return "host='\(host)' port=\(Self.port) user=\(Self.user) dbname=\(Self.database)"
     }
 
     private static func holdsSocket(_ folder: String) -> Bool {

@@ -13,7 +13,8 @@ internal import Synchronization
 /// It listens on a Unix socket in a folder for its account alone, nowhere else. It stops when this process ends, even by
 /// `kill -9`; the next one takes the data over. When this process is root the server runs as `postgres` or `nobody`.
 package final class PostgresCluster: Sendable {
-    let directory: String
+    /// The folder it was made with.
+    package let directory: String
     let settings: ServerSettings
     let search: InstallationSearch
     let logger: Logger
@@ -26,13 +27,16 @@ package final class PostgresCluster: Sendable {
     /// - Parameters:
     ///   - directory: made when missing (not its parents' permissions); relative to the working directory or absolute.
     ///   - durable: false gives up the data's safety against a power cut for speed: for tests.
-    package convenience init(directory: String, logger: Logger, durable: Bool = true) {
-        self.init(directory: directory, logger: logger, durable: durable, search: .standard())
+    ///   - tcpPort: where `start`'s connection string leads on 127.0.0.1; `nil`: to the socket, and there is no port.
+    package convenience init(directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil) {
+        self.init(directory: directory, logger: logger, durable: durable, tcpPort: tcpPort, search: .standard())
     }
 
-    init(directory: String, logger: Logger, durable: Bool, search: InstallationSearch) {
+    init(
+        directory: String, logger: Logger, durable: Bool, tcpPort: Int? = nil, search: InstallationSearch
+    ) {
         self.directory = directory
-        self.settings = ServerSettings(durable: durable)
+        self.settings = ServerSettings(durable: durable, tcpPort: tcpPort)
         self.search = search
         self.logger = logger
     }
@@ -47,13 +51,13 @@ package final class PostgresCluster: Sendable {
     package func start() async throws -> String {
         let turn = takeTurn { [self] () async throws -> String in
             if let cluster = running.withLock({ $0 }) {
-                if cluster.server.isRunning { return cluster.layout.connectionString }
+                if cluster.server.isRunning { return cluster.layout.connectionString(tcpPort: settings.tcpPort) }
                 running.withLock { $0 = nil }
                 await cluster.stop(logger: logger)
             }
             let cluster = try await launch()
             running.withLock { $0 = cluster }
-            return cluster.layout.connectionString
+            return cluster.layout.connectionString(tcpPort: settings.tcpPort)
         }
         return try await withTaskCancellationHandler {
             try await turn.value
@@ -69,7 +73,7 @@ package final class PostgresCluster: Sendable {
         guard let home = try? ClusterFolder.make(directory) else { return nil }
         let layout = ClusterLayout(directory: home, userID: geteuid())
         guard let file = PostmasterFile(path: layout.postmasterFile), file.isReady else { return nil }
-        return layout.connectionString
+        return layout.connectionString(tcpPort: settings.tcpPort)
     }
 
     /// Stops the server: open sessions are ended, committed transactions are on disk. Waits for the end; safe to

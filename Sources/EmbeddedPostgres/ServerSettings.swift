@@ -3,9 +3,12 @@
 struct ServerSettings: Sendable {
     /// Whether an acknowledged commit survives a power cut; false is for tests, whose data dies with them.
     let durable: Bool
+    /// A port on 127.0.0.1, beside the socket, for tests of what differs there; `nil`: none.
+    var tcpPort: Int?
 
     /// `initdb`'s arguments. `trust` asks no password of a process that reaches the socket; its folder is 0700, so that
-    /// is the account the data belongs to, and root, who could both read the files as well. There is no TCP port.
+    /// is the account the data belongs to, and root, who could both read the files as well. There is no TCP port unless a
+    /// test wants one.
     func initdbArguments(data: String) -> [String] {
         let arguments = [
             "-D", data, "-U", ClusterLayout.user, "--auth=trust", "--encoding=UTF8", "--locale=C",
@@ -21,7 +24,8 @@ struct ServerSettings: Sendable {
 
     func serverArguments(layout: ClusterLayout) -> [String] {
         var settings = [
-            "listen_addresses=", "port=5432", "unix_socket_directories=\(layout.socketFolder)",
+            "listen_addresses=\(tcpPort == nil ? "" : "127.0.0.1")", "port=\(tcpPort ?? ClusterLayout.port)",
+            "unix_socket_directories=\(layout.socketFolder)",
             "unix_socket_permissions=0700",
             // Small: one machine. 250 connections are the pools of some servers (about 30 each at most) and an administrator.
             "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off", "autovacuum=on",

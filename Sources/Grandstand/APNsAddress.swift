@@ -1,5 +1,4 @@
 package import APNsWire
-package import FoundationEssentials
 
 /// The app and environment that a call to APNs is for, and the signer.
 package struct APNsAddress: Sendable, Hashable {
@@ -8,18 +7,18 @@ package struct APNsAddress: Sendable, Hashable {
     package var credentials: Credentials
     /// How management paths spell the bundle ID; the send path always keeps the registered case.
     package var managementPath: ManagementPath
-    /// Until when `managementPath` is believed; `nil`: it was never examined.
-    package var managementPathBelievedUntil: Date?
+    /// Apple refused a call because the app's Broadcast capability is off, and has accepted none since.
+    package var isCapabilityOff: Bool
 
     package init(
         bundleID: BundleID, environment: APNsEnvironment, credentials: Credentials,
-        managementPath: ManagementPath = .registered, managementPathBelievedUntil: Date? = nil
+        managementPath: ManagementPath = .registered, isCapabilityOff: Bool = false
     ) {
         self.bundleID = bundleID
         self.environment = environment
         self.credentials = credentials
         self.managementPath = managementPath
-        self.managementPathBelievedUntil = managementPathBelievedUntil
+        self.isCapabilityOff = isCapabilityOff
     }
 
     /// The app and environment.

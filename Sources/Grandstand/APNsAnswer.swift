@@ -9,7 +9,7 @@ package enum APNsAnswer<Value: Sendable>: Sendable {
     case unanswered(String)
     /// APNs never saw the call: no connection, no free stream. Safe to repeat.
     case unsent(String)
-    /// It was never tried, for something of this server's is missing: a key file, an endpoint, a conclusion about a quirk.
+    /// It was never tried, for something of this server's is missing: a key file, an endpoint.
     /// Says nothing about APNs' health.
     case withheld(String)
 }
@@ -24,6 +24,11 @@ extension APNsAnswer {
         case .refused(let refusal): refusal.leavesOpen
         case .unsent, .withheld: false
         }
+    }
+
+    /// Whether APNs throttles requests.
+    package var isTooManyRequests: Bool {
+        if case .refused(let refusal) = self { refusal.isTooManyRequests } else { false }
     }
 }
 
@@ -44,8 +49,11 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var status: Int
     package var reason: APNsReason
     package var requestID: String?
-    /// Seconds APNs asked to wait; no page of Apple's documents that it sends this.
+    /// Seconds APNs asked to wait; no page of Apple's documents that it sends this. Of a provider token that APNs
+    /// refuses: seconds until a request may carry it again.
     package var retryAfter: Int?
+    /// APNs was not asked: it had refused the provider token, which is not sent again before `retryAfter`.
+    package var isHeldBack = false
     /// The time since which a device token is not valid any more (docs/apns.md 3.3).
     package var since: Date?
 
@@ -59,7 +67,21 @@ package struct APNsRefusal: Error, Sendable, Equatable {
         self.since = since
     }
 
+    /// A request that was not sent, because APNs refused the provider token of others.
+    package static func heldBack(by refusal: KeyRefusal, seconds: TimeInterval) -> APNsRefusal {
+        var refused = APNsRefusal(
+            status: 403, reason: refusal.reason, retryAfter: max(1, Int(seconds.rounded(.up))))
+        refused.isHeldBack = true
+        return refused
+    }
+
+    /// Whether APNs refuses the provider token, and requests with it wait: one log line says so for all of them.
+    package var isOfRefusedKey: Bool { reason.concernsProviderToken && retryAfter != nil }
+
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }
+
+    /// Whether APNs throttles requests. Provider tokens that were renewed too often are another matter.
+    package var isTooManyRequests: Bool { status == 429 && reason != .tooManyProviderTokenUpdates }
 
     /// Whether the request may have been processed all the same: 503 says that the service did not take it, any other
     /// 5xx tells of a failure in the midst of it (docs/apns.md C17).

@@ -42,6 +42,11 @@ package struct App: Sendable, Hashable {
             teamID: override?.teamID ?? credentials.teamID, keyID: override?.keyID ?? credentials.keyID)
     }
 
+    /// The key of an environment.
+    package func keyUse(in environment: APNsEnvironment) -> KeyUse {
+        KeyUse(credentials: credentials(in: environment), environment: environment)
+    }
+
     /// The app as APNs is asked about it.
     package func address(in environment: APNsEnvironment) -> APNsAddress {
         APNsAddress(bundleID: bundleID, environment: environment, credentials: credentials(in: environment))
@@ -83,9 +88,21 @@ package struct Credentials: Sendable, Hashable {
     }
 }
 
-/// Whether the key file of an app's environment can sign.
-package enum KeyFileState: String, Sendable, Hashable {
+/// Whether the key file of an app's environment can sign, and what APNs says of it.
+package enum KeyFileState: Sendable, Hashable {
     case ok
     case missing
     case unreadable
+    /// It signs, and APNs refuses what it signs.
+    case refused(KeyRefusal)
+
+    /// As the API has it.
+    package var word: String {
+        switch self {
+        case .ok: "ok"
+        case .missing: "missing"
+        case .unreadable: "unreadable"
+        case .refused: "refused"
+        }
+    }
 }

@@ -16,6 +16,11 @@ package struct Audience: Sendable, Hashable {
             self.environment = environment
             self.variant = variant
         }
+
+        /// For texts: "com.example.Stadium in production for variant de".
+        package var words: String {
+            "\(bundleID) in \(environment.rawValue)\(variant.map { " for variant \($0)" } ?? "")"
+        }
     }
 
     package var id: ID
@@ -49,7 +54,7 @@ package struct Audience: Sendable, Hashable {
 
     /// What its organiser is told when another storage policy costs it a channel that devices may follow.
     package func warning(lost channelID: String) -> String {
-        "The channel \(channelID) of \(bundleID) in \(environment.rawValue) gets no more messages, for the storage policy is "
+        "The channel \(channelID) of \(id.words) gets no more messages, for the storage policy is "
             + "\(storagePolicy.rawValue) now, and whoever followed it is lost. Another takes its place; who looks the event "
             + "up gets that."
     }

@@ -1,4 +1,5 @@
 package import APNsWire
+package import JSON
 
 /// Some audiences of an event, as a request names them: all of an app and environment, or the one of a variant.
 package struct AudienceSelector: Sendable, Hashable {

@@ -16,6 +16,8 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var apnsExpiration: Int?
     /// Accepted now, sent then.
     package var sendAt: Date?
+    /// Seconds from the start of its event to `sendAt`, negative before it; `nil`: `sendAt` was given itself.
+    package var sendAfterStart: Int?
     /// Only these audiences; `nil`: all of the event's.
     package var audiences: [AudienceSelector]?
     /// Bytes that APNs takes of its body: fewer for a token than for a channel.
@@ -46,6 +48,9 @@ package struct Broadcast: Sendable, Hashable {
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
     package var sendAt: Date?
+    /// Seconds from its event's start to `sendAt`, which moves with it while the broadcast is scheduled; `nil`: `sendAt` was
+    /// given itself.
+    package var sendAfterStart: Int?
     /// Whether it still waits for `sendAt`; it has no deliveries until then.
     package var isScheduled: Bool
     /// Whether it was withdrawn, or found its event over when its time came.

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The JSON form of what differs by variant: the body's member `byVariant`, and what the database keeps of it.
 extension BroadcastContent {
     /// JSON object text, contents and alerts as they were written; `nil` when nothing differs.

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+package import JSON
 
 extension BroadcastRequest: JSONObjectWritable {
     /// The body that asks for it once more: all that was said, and what its event's defaults added; without `sendAt`, for

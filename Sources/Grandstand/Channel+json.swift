@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+package import JSON
 
 /// The JSON form stands here, not with the API's other views: messages to webhooks have it, too.
 extension Channel: JSONObjectWritable {

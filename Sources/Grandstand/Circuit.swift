@@ -96,6 +96,7 @@ extension Circuit.Outcome {
     package init<Value>(_ answer: APNsAnswer<Value>) {
         switch answer {
         case .accepted: self = .alive
+        case .refused(let refusal) where refusal.isHeldBack: self = .silent
         case .refused(let refusal): self = refusal.meaning == .unavailable ? .failed : .alive
         case .unanswered, .unsent: self = .failed
         case .withheld: self = .silent

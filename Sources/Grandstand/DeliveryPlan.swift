@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+internal import JSON
 
 /// The deliveries of an accepted broadcast: pure, from the request, the audiences it reaches and the time.
 package struct DeliveryPlan: Sendable, Hashable {
@@ -116,10 +117,19 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// Warns of audiences that the message leaves out, though it is for all: they got their `end`.
     package mutating func warn(ended: [Audience]) {
         guard !ended.isEmpty else { return }
-        let names = ended.map { "\($0.bundleID) in \($0.environment.rawValue)\(Self.of($0.variant))" }
+        let names = ended.map(\.id.words)
         warnings.append(
             "This is not sent to \(names.joined(separator: ", ")): an end was sent there. Reopen the event if that was wrong."
         )
+    }
+
+    /// Warns of audiences whose channel is not made because there is no place for it.
+    package mutating func warn(withoutPlace audiences: [Audience]) {
+        guard !audiences.isEmpty else { return }
+        warnings.append(
+            "There is no place for the channel of \(audiences.map(\.id.words).joined(separator: ", ")): the app has as many "
+                + "channels as its limit or Apple allows. This waits for the channel until \(RFC3339.text(expiresAt)), and is "
+                + "not sent if there is none by then. GET /v1/quotas says which channels take the places.")
     }
 
     /// Why a lane of this kind cannot take the message: a token takes less than a channel.

@@ -67,6 +67,8 @@ package struct Event: Sendable, Hashable {
     package var channels: [Audience.ChannelStatus]
     package var createdAt: Date
     package var updatedAt: Date
+    /// When its end or cancellation was last taken back; `nil`: never.
+    package var reopenedAt: Date?
     /// Another one each time the specification is written.
     package var version: Int
     /// What its declaration cost and nobody can take back; `nil`: it was read, not declared just now.
@@ -74,13 +76,14 @@ package struct Event: Sendable, Hashable {
 
     package init(
         specification: EventSpecification, state: State, channels: [Audience.ChannelStatus], createdAt: Date,
-        updatedAt: Date, version: Int = 0
+        updatedAt: Date, reopenedAt: Date? = nil, version: Int = 0
     ) {
         self.specification = specification
         self.state = state
         self.channels = channels
         self.createdAt = createdAt
         self.updatedAt = updatedAt
+        self.reopenedAt = reopenedAt
         self.version = version
     }
 

@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+package import JSON
 
 /// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
@@ -78,7 +79,7 @@ extension JSONFields {
     /// One of Apple's three priorities.
     package mutating func priority(_ name: String = "priority") -> APNsPriority? {
         guard let value = value(name) else { return nil }
-        guard case .number(let text) = value.kind, let priority = Int(text).flatMap(APNsPriority.init) else {
+        guard let priority = Self.integer(value).flatMap(APNsPriority.init) else {
             fault(name, "1, 5 or 10 was expected.")
             return nil
         }

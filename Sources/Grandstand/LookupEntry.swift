@@ -11,8 +11,8 @@ package struct LookupEntry: Sendable, Hashable {
     package var storagePolicy: StoragePolicy
     /// Apple's ID; `nil` while the channel does not exist yet, and where activities are reached by tokens.
     package var channelID: String?
-    /// When the channel is to be made; `nil`: at once.
-    package var opensAt: Date?
+    /// What the channel waits for that is not there.
+    package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?
     /// The newest accepted content state as JSON text; only when asked for.
@@ -24,13 +24,13 @@ package struct LookupEntry: Sendable, Hashable {
     package init(
         eventKey: EventKey, state: Event.State, storagePolicy: StoragePolicy, channelID: String?, startsAt: Date?,
         endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil, delivery: Audience.Delivery = .channel,
-        variant: Variant? = nil, opensAt: Date? = nil
+        variant: Variant? = nil, wait: ChannelWait = ChannelWait()
     ) {
         self.eventKey = eventKey
         self.state = state
         self.storagePolicy = storagePolicy
         self.channelID = channelID
-        self.opensAt = opensAt
+        self.wait = wait
         self.startsAt = startsAt
         self.endsAt = endsAt
         self.contentState = contentState

@@ -9,6 +9,8 @@ package enum Occurrence: Sendable, Hashable {
     case accepted(after: TimeInterval)
     /// Sends to an environment's host were suspended (`Circuit`), or go on.
     case circuit(APNsEnvironment, isOpen: Bool)
+    /// APNs answered 429.
+    case throttled(AppEnvironment, AppSendRate.API)
     /// A push that was to start an activity came to its end.
     case started(StartState, reason: String?)
     case reconciled(ReconciliationResult)

@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+internal import JSON
 
 /// A request whose path names things, to the API or the console: how such names are read, and refused where they cannot
 /// be names or are out of reach.

@@ -1,13 +1,12 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An observed departure of APNs from its documentation, kept per app and environment.
+/// An observed departure of APNs from its documentation, remembered per app and environment until an answer of APNs, or an
+/// admin, says otherwise.
 package struct Quirk: Sendable, Hashable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         /// How the management API wants the bundle ID: `registered` or `lowercased` (docs/apns.md section 7).
         case managementPath = "management-path"
-        /// Which `apns-expiration` a `noMessageStored` channel takes: `zero`, Apple's rule, or `nonzero` (C4).
-        case unstoredExpiration = "unstored-expiration"
         /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled` (C2).
         case broadcastFeature = "broadcast-feature"
 
@@ -15,19 +14,12 @@ package struct Quirk: Sendable, Hashable {
         package var values: [String] {
             switch self {
             case .managementPath: APNsAddress.ManagementPath.allCases.map(\.rawValue)
-            case .unstoredExpiration: UnstoredExpiration.allCases.map(\.rawValue)
             case .broadcastFeature: BroadcastFeature.allCases.map(\.rawValue)
             }
         }
 
         /// The documented behaviour: what holds until something else was seen.
         package var documented: String { values[0] }
-    }
-
-    /// The values of `unstored-expiration`.
-    package enum UnstoredExpiration: String, Sendable, Hashable, CaseIterable {
-        case zero
-        case nonzero
     }
 
     /// The values of `broadcast-feature`.
@@ -42,24 +34,15 @@ package struct Quirk: Sendable, Hashable {
     package var learnedAt: Date
     /// The observation, in words.
     package var evidence: String
-    /// The conclusion is examined again after this; `nil`: never, an admin set it.
-    package var believedUntil: Date?
 
-    package init(
-        environment: APNsEnvironment, name: Name, value: String, learnedAt: Date, evidence: String,
-        believedUntil: Date? = nil
-    ) {
+    package init(environment: APNsEnvironment, name: Name, value: String, learnedAt: Date, evidence: String) {
         self.environment = environment
         self.name = name
         self.value = value
         self.learnedAt = learnedAt
         self.evidence = evidence
-        self.believedUntil = believedUntil
     }
 
     /// Whether this says that APNs does something else than documented.
     package var isDeparture: Bool { value != name.documented }
-
-    /// Conclusions are examined again after this many seconds: a week.
-    package static let belief: TimeInterval = 7 * 86_400
 }

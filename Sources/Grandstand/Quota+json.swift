@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+package import JSON
 
 /// The JSON form stands here, not with the API's other views: messages to webhooks have it, too.
 extension Quota: JSONObjectWritable {
@@ -34,7 +35,37 @@ extension Quota: JSONObjectWritable {
         }
         object.member("level", level.rawValue)
         object.member("alarm", alarm?.rawValue)
-        object.member("tokensRefused", tokensRefused)
-        object.member("shrunkCalendars", shrunkCalendars)
+        object.member("keyRefused", keyRefused)
+        object.member("throttled", throttles.first { $0.api == .broadcast })
+        object.member("devicesThrottled", throttles.first { $0.api == .device })
+    }
+}
+
+extension Throttle: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("since", since)
+        object.member("ratePerSecond", raw: Array("\(tenths(perSecond))".utf8))
+        object.member("lanesWaiting", lanesWaiting)
+        object.member("oldestSeconds", raw: Array("\(tenths(oldestSeconds))".utf8))
+    }
+
+    private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+
+    /// What a page says of it.
+    package var sentence: String {
+        let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
+        let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(tenths(perSecond))"
+        guard lanesWaiting > 0 else { return "\(subject): \(rate) messages a second; nothing waits." }
+        let waiting = lanesWaiting == 1 ? "1 lane waits" : "\(lanesWaiting) lanes wait"
+        return "\(subject): \(rate) messages a second; \(waiting), the oldest for \(tenths(oldestSeconds)) s."
+    }
+}
+
+extension Quota.KeyRefused: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("teamId", credentials.teamID)
+        object.member("keyId", credentials.keyID)
+        object.member("reason", refusal.reason.text)
+        object.member("since", refusal.since)
     }
 }

@@ -18,12 +18,23 @@ package struct Quota: Sendable, Hashable {
     package var unmanaged: Int
     /// The alarm of the last reconciliation.
     package var reconciliationAlarm: ReconciliationReport.Alarm?
+    /// APNs refuses the provider tokens of the key that signs for the app.
+    package var keyRefused: KeyRefused?
     /// Apple refused the last call that needed the app's Broadcast capability.
     package var isCapabilityOff: Bool
-    /// The alarm about device tokens, while it stands.
-    package var tokensRefused: TokensRefused?
-    /// The alarms about calendars with events of the app, while they stand; the oldest first.
-    package var shrunkCalendars: [CalendarShrunk]
+    /// The APIs for which APNs throttles the app.
+    package var throttles: [Throttle] = []
+
+    /// The alarm about a key, while it stands.
+    package struct KeyRefused: Sendable, Hashable {
+        package var credentials: Credentials
+        package var refusal: KeyRefusal
+
+        package init(credentials: Credentials, refusal: KeyRefusal) {
+            self.credentials = credentials
+            self.refusal = refusal
+        }
+    }
 
     package struct Listed: Sendable, Hashable {
         package var count: Int
@@ -39,8 +50,8 @@ package struct Quota: Sendable, Hashable {
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
         byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, course: [Forecast.Point] = [],
         apple: Listed? = nil, unmanaged: Int = 0,
-        reconciliationAlarm: ReconciliationReport.Alarm? = nil, isCapabilityOff: Bool = false,
-        tokensRefused: TokensRefused? = nil, shrunkCalendars: [CalendarShrunk] = []
+        reconciliationAlarm: ReconciliationReport.Alarm? = nil, keyRefused: KeyRefused? = nil,
+        isCapabilityOff: Bool = false
     ) {
         self.bundleID = bundleID
         self.environment = environment
@@ -52,19 +63,16 @@ package struct Quota: Sendable, Hashable {
         self.apple = apple
         self.unmanaged = unmanaged
         self.reconciliationAlarm = reconciliationAlarm
+        self.keyRefused = keyRefused
         self.isCapabilityOff = isCapabilityOff
-        self.tokensRefused = tokensRefused
-        self.shrunkCalendars = shrunkCalendars
     }
 
     /// The alarms for an app's operators, the gravest first.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
+        /// APNs refuses the provider tokens of the app's key, so nothing is sent.
+        case keyRefused = "key-refused"
         /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
-        /// APNs refuses many device tokens.
-        case tokensRefused = "tokens-refused"
-        /// More than a third of a calendar's events vanished from it at once.
-        case calendarShrunk = "calendar-shrunk"
         /// Apple has channels that its list lacks.
         case listIncomplete = "list-incomplete"
         /// Apple's list has channels that an unanswered creation of ours or another system may have made.
@@ -83,9 +91,8 @@ package struct Quota: Sendable, Hashable {
     /// All that stand, the gravest first.
     package var alarms: [Alarm] {
         var standing: Set<Alarm> = []
+        if keyRefused != nil { standing.insert(.keyRefused) }
         if isCapabilityOff { standing.insert(.capabilityOff) }
-        if tokensRefused != nil { standing.insert(.tokensRefused) }
-        if !shrunkCalendars.isEmpty { standing.insert(.calendarShrunk) }
         if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
         return Alarm.allCases.filter(standing.contains)
     }
@@ -102,7 +109,7 @@ package struct Quota: Sendable, Hashable {
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { byState[.missing, default: 0] }
 
-    package enum Level: String, Sendable, Hashable {
+    package enum Level: String, Sendable, Hashable, CaseIterable {
         case ok
         /// From 80 % of the limit.
         case warning
@@ -151,15 +158,5 @@ extension Problem {
             "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) on their way; "
                 + "the limit is \(limit). \(advice)",
             members: members)
-    }
-}
-
-extension Quota {
-    /// The quota as a key of this reach may see it: without calendars that are other apps', too; `nil`: of another app.
-    package func shown(within reach: AppReach) -> Quota? {
-        guard reach.covers(bundleID) else { return nil }
-        var quota = self
-        quota.shrunkCalendars.removeAll { !reach.covers(eventOf: $0.apps) }
-        return quota
     }
 }

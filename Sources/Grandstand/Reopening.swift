@@ -35,7 +35,8 @@ package struct Reopening: Sendable, Hashable {
     package var event: Event
     /// Those that were opened again, in the event's order.
     package var parts: [Part]
-    /// Broadcasts with the newest content, which take an end's place in APNs' store.
+    /// The broadcasts that it sends, in order of acceptance: those with the newest content, which take an end's place in
+    /// APNs' store, and those that go after all because the end does not.
     package var broadcasts: [UUID]
 
     package init(event: Event, parts: [Part], broadcasts: [UUID] = []) {
@@ -47,7 +48,7 @@ package struct Reopening: Sendable, Hashable {
     /// Warnings about what cannot be taken back.
     package var warnings: [String] {
         parts.flatMap { part in
-            let app = "\(part.audience.bundleID) in \(part.audience.environment.rawValue)"
+            let app = part.audience.words
             var warnings: [String] = []
             if let lost = part.lostChannelID {
                 warnings.append(

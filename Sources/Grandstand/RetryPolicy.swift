@@ -22,6 +22,9 @@ package struct RetryPolicy: Sendable, Hashable {
     package static let doubts = RetryPolicy(base: 2, ceiling: 30)
     /// For creating and deleting channels: a delay there delays no score.
     package static let channels = RetryPolicy(base: 0.5, ceiling: 300)
+    /// For creations that Apple refused because the app's Broadcast capability is off: each of them finds out by itself
+    /// when it is on again.
+    package static let capability = RetryPolicy(base: 2, ceiling: 60)
 
     /// The moment of the next try after `attempts` failed ones (at least 1).
     ///

@@ -40,6 +40,7 @@ package enum Verdict: Sendable, Equatable {
     ) {
         let reason: String
         var retryAfter: Int?
+        var attempts = attempts
         switch answer {
         case .accepted(_, let receipt):
             self = .accepted(receipt)
@@ -64,6 +65,8 @@ package enum Verdict: Sendable, Equatable {
             case .credentials, .throttled, .unavailable:
                 reason = refusal.reason.rawValue
                 retryAfter = refusal.retryAfter
+                // Asked about at its own pace, however often the message met that.
+                if refusal.isOfRefusedKey { attempts = 1 }
             }
         case .unanswered(let text) where subject == .start:
             self = .unknown(reason: text)

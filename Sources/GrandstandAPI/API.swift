@@ -27,7 +27,6 @@ package struct API: Sendable {
         package var reconciliationLimits: (grace: TimeInterval, deleteBudget: Int)
         package var intake: Intake
         package var quotaHistory: any QuotaHistoryStore
-        package var calendars: CalendarOperations
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
         package var webhookNetworks: NetworkGuard
@@ -54,7 +53,7 @@ package struct API: Sendable {
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: (grace: TimeInterval, deleteBudget: Int), intake: Intake,
-            quotaHistory: any QuotaHistoryStore, calendars: CalendarOperations,
+            quotaHistory: any QuotaHistoryStore,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
@@ -78,7 +77,6 @@ package struct API: Sendable {
             self.reconciliationLimits = reconciliationLimits
             self.intake = intake
             self.quotaHistory = quotaHistory
-            self.calendars = calendars
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
             self.installations = installations
@@ -165,12 +163,9 @@ package struct API: Sendable {
             pages: pages)
     }
 
-    private var health: HealthRoutes {
+    var health: HealthRoutes {
         HealthRoutes(readiness: dependencies.readiness, metrics: dependencies.access.metrics)
     }
-
-    /// Every operation there is.
-    package var operations: [APIOperation] { (table.routes + health.routes).map(APIOperation.init) }
 
     var table: RouteTable {
         let d = dependencies
@@ -185,7 +180,6 @@ package struct API: Sendable {
             AuditRoutes(log: d.auditLog).routes,
             EventRoutes(apps: d.apps, events: d.events, tenure: d.tenure, now: d.now).routes,
             StartRoutes(apps: d.apps, events: d.events, starts: d.starts, now: d.now).routes,
-            CalendarRoutes(calendars: d.calendars).routes,
             BroadcastRoutes(
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
@@ -218,10 +212,13 @@ extension Route {
     /// The same for a process that answers lookups alone: other calls are refused, and nothing is stored of them.
     fileprivate var onlyLookups: Route {
         guard access != LookupRoutes.access, access != .open else { return self }
-        return Route(method, path, access, query: query, bodyLimit: bodyLimit, keepsAnswers: false) { _, _ in
+        var route = self
+        route.keepsAnswers = false
+        route.prepare = { _, _ in
             throw Problem(
                 .storeUnavailable,
                 "This server answers lookups only (GRANDSTAND_ROLES=lookup). Ask one with the role api.")
         }
+        return route
     }
 }

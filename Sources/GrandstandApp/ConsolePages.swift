@@ -76,6 +76,10 @@ extension ConsoleActivity {
                 case .unknown:
                     Apple(environment: environment, word: "not asked yet", detail: nil, isFine: nil)
                 case .reachable: Apple(environment: environment, word: "reachable", detail: nil, isFine: true)
+                case .refused(let credentials, let refusal):
+                    Apple(
+                        environment: environment, word: "refuses a key", detail: refusal.finding(of: credentials),
+                        isFine: false)
                 case .unreachable(let reason):
                     Apple(environment: environment, word: "unreachable", detail: reason, isFine: false)
                 }

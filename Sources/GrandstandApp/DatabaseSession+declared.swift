@@ -1,6 +1,7 @@
 package import Grandstand
 internal import GrandstandAPI
 internal import GrandstandStore
+internal import JSON
 
 /// Reads what is declared in a database, for commands that work without a server. Nothing is changed.
 extension DatabaseSession {

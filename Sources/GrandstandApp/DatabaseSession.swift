@@ -86,9 +86,11 @@ package struct DatabaseSession: Sendable {
         url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ onWait: PoolWaits, logger: Logger
     ) {
         let changes = LocalChanges()
+        let health = PostgresHealth()
         func open(_ name: String, _ configuration: PostgresConfiguration) -> PostgresPool {
             var configuration = configuration
             configuration.onWait = onWait(name)
+            configuration.health = health
             configuration.onlyReads = onlyReads
             if onlyReads { configuration.mustWrite = false }
             return PostgresPool(configuration: configuration, logger: logger)
@@ -121,8 +123,11 @@ package struct DatabaseSession: Sendable {
 
     /// Asks the database for its time, on a connection that was there before the question was.
     package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        try await pool.withConnection { connection in
-            try await own.sample { try await Self.now(on: connection) }
+        // A sample that took longer would say nothing.
+        try await PostgresPatience.$current.withValue(.request) {
+            try await pool.withConnection { connection in
+                try await own.sample { try await Self.now(on: connection) }
+            }
         }
     }
 
@@ -227,8 +232,7 @@ package struct DatabaseSession: Sendable {
             throw StartError(
                 "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
                     + "run `grandstand migrate` with the same DATABASE_URL")
-        case .ahead(let version, let least): throw MigrationRefusal.ahead(version: version, least: least)
-        case .changed(let name): throw MigrationRefusal.changed(name: name)
+        case .refused(let refusal): throw refusal
         }
     }
 

@@ -4,6 +4,7 @@ internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import Postgres
 internal import ServiceLifecycle
 
 /// One of the API's listeners, as one of the server's services.
@@ -26,7 +27,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
         // Hummingbird says at info what this logs itself.
         if logger.logLevel == .info { logger.logLevel = .notice }
         let application = Application(
-            responder: responder, server: server,
+            responder: PatientResponder(base: responder), server: server,
             configuration: .init(
                 address: .hostname(configuration.host, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -40,6 +41,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
 
     private var server: HTTPServerBuilder {
         let limits = ConnectionDeadlines.Limits(configuration.clientTimeout)
+        let headers = StandingHeaders(isSecure: certificates != nil)
         return HTTPServerBuilder { [certificates, lookups, shares] responder in
             let base = HTTP1Channel(
                 responder: responder,
@@ -48,8 +50,20 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
             return GuardedChannel(
-                base: LookupChannel(base: base, lookups: lookups), limits: limits, certificates: certificates,
+                base: LookupChannel(base: base, lookups: lookups, headers: headers), limits: limits,
+                certificates: certificates,
                 shares: shares)
+        }
+    }
+}
+
+/// Whatever a request does, it waits for the database as long as a request may.
+private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == APIContext {
+    let base: Base
+
+    func respond(to request: Request, context: APIContext) async throws -> Response {
+        try await PostgresPatience.$current.withValue(.request) {
+            try await base.respond(to: request, context: context)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 package import Logging
 
 /// Logs as JSON lines on standard error, one object each, for machines.

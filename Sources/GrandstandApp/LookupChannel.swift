@@ -4,17 +4,19 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Hummingbird's HTTP/1.1 connection with the lookups' handler right behind the parser.
+/// Hummingbird's HTTP/1.1 connection with handlers of our own right behind the parser: for lookups, and for methods that the
+/// parser does not know.
 struct LookupChannel: ServerChildChannel {
     let base: HTTP1Channel
     let lookups: LookupResponder?
+    let headers: StandingHeaders
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        base.setup(channel: channel, logger: logger).flatMapThrowing { [lookups] value in
-            guard let lookups else { return value }
+        base.setup(channel: channel, logger: logger).flatMapThrowing { [lookups, headers] value in
             let pipeline = value.channel.pipeline.syncOperations
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
+            if let lookups { try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser)) }
+            try pipeline.addHandler(UnknownMethodHandler(headers: headers), position: .after(parser))
             return value
         }
     }

@@ -1,5 +1,6 @@
 internal import APNsClient
 internal import APNsWire
+internal import Grandstand
 internal import GrandstandAPI
 internal import GrandstandService
 internal import GrandstandStore
@@ -46,8 +47,7 @@ extension Readiness {
             case .current, .newer: return nil
             case .behind(let names):
                 return "migrations are missing (\(names.joined(separator: ", "))): run grandstand migrate"
-            case .ahead(let version, let least): return "\(MigrationRefusal.ahead(version: version, least: least))"
-            case .changed(let name): return "migration \(name) was changed"
+            case .refused(let refusal): return "\(refusal)"
             }
         } catch {
             return unreachable
@@ -65,6 +65,8 @@ extension Readiness.APNsState {
         switch reachability {
         case .unknown: self.init(Word.unknown)
         case .reachable: self.init(Word.reachable)
+        case .refused(let credentials, let refusal):
+            self.init(Word.refused, reason: refusal.finding(of: credentials))
         case .unreachable(let reason): self.init(Word.unreachable, reason: reason)
         }
     }

@@ -1,7 +1,7 @@
 internal import APNsClient
 package import FoundationEssentials
 package import Grandstand
-package import GrandstandAPI
+internal import GrandstandAPI
 internal import GrandstandService
 package import Logging
 internal import ServiceLifecycle
@@ -38,9 +38,6 @@ package struct Server: Sendable {
 
     /// For commands and tests that need a key before there is one.
     package var keys: any KeyLedger { parts.stores.keys }
-
-    /// Every operation of the API, for comparing it with its contract.
-    package var operations: [APIOperation] { parts.api.operations }
 
     /// The database's connection string, for another server beside this one.
     package var databaseURL: String { resources.database.url }

@@ -1,4 +1,5 @@
 public import Foundation
+@_exported public import GrandstandContract
 
 /// A client of Grandstand's HTTP API, for apps and for servers.
 ///
@@ -91,7 +92,7 @@ public struct GrandstandClient: Sendable {
     ) async throws -> Value {
         let answer = try await send(method, path, json: json)
         guard (200..<300).contains(answer.status) else { throw ServerProblem(answer) }
-        return try JSONText.value(type, in: answer.body)
+        return try CodableJSON.value(type, in: answer.body)
     }
 
     /// A part of a path, percent-encoded.
@@ -102,7 +103,7 @@ public struct GrandstandClient: Sendable {
 
     func request<Value>(_ call: Call<Value>) throws -> Request {
         try request(
-            call.method.rawValue, call.target, body: try call.body(), headers: call.headers.mapValues(\.rawValue))
+            call.operation.method, call.target, body: call.body, headers: call.headers.mapValues(\.rawValue))
     }
 
     private func request(

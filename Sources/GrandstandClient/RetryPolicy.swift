@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandContract
 
 extension GrandstandClient {
     /// When a request is made again: after network faults, 5xx and 429, with a random wait that grows ("full jitter"),
@@ -41,7 +42,7 @@ extension GrandstandClient {
         package enum Outcome: Sendable {
             /// No answer; whether the request was carried out is not known.
             case fault(any Error)
-            case answer(status: Int, kind: ServerProblem.Kind, retryAfter: Int?)
+            case answer(status: Int, kind: Contract.ProblemKind?, retryAfter: Int?)
         }
 
         /// How long to wait before the next attempt.
@@ -61,11 +62,11 @@ extension GrandstandClient {
         /// The longest wait after so many attempts.
         package func ceiling(_ made: Int) -> Duration { min(longestWait, firstWait * (1 << min(made - 1, 20))) }
 
-        /// Whether the same request may succeed later. What APNs or a calendar's server said is an answer, although its
+        /// Whether the same request may succeed later. What APNs said is an answer, although its
         /// status is 5xx: asked again, the server would ask them again.
         private static func mayPass(_ outcome: Outcome) -> Bool {
             switch outcome {
-            case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _), .answer(_, .calendarUnavailable, _): false
+            case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _): false
             // The first copy of this request is still being carried out.
             case .answer(_, .idempotencyInProgress, _): true
             case .answer(let status, _, _): status == 429 || (500...599).contains(status) && status != 501

@@ -27,6 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
         // The match takes 140 minutes; its messages need not wait for one another here.
         try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
+            report.line("Simulator's control API: \(stage.control)")
             try await DemoMatch(stage: stage, events: events, report: report).play()
             try await DemoFollowers(stage: stage, report: report).play()
             report.finish()

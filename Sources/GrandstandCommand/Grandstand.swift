@@ -22,7 +22,7 @@ struct GrandstandTool: AsyncParsableCommand {
                 name: "Organising",
                 subcommands: [
                     EventCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
-                    CalendarCommand.self, PushCommand.self,
+                    SeasonCommand.self, PushCommand.self,
                 ]),
             CommandGroup(
                 name: "Operating",

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import JSON
 
 /// `grandstand keys`: API keys, on the database directly, so that there can be a first one; where the server runs.
 struct KeysCommand: AsyncParsableCommand {

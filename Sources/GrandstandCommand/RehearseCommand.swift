@@ -2,7 +2,9 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import JSON
 internal import Logging
+internal import MatchDriver
 
 /// `grandstand rehearse`: tomorrow, known today.
 struct RehearseCommand: AsyncParsableCommand {
@@ -115,14 +117,7 @@ struct RehearseCommand: AsyncParsableCommand {
         let configuration = try Configuration(environment: environment)
         let session = try await DatabaseSession.open(
             configuration.database, sharing: true, logger: configuration.makeLogger())
-        do {
-            let value = try await body(.database(session))
-            await session.close()
-            return value
-        } catch {
-            await session.close()
-            throw error
-        }
+        return try await withCleanup({ await session.close() }) { try await body(.database(session)) }
     }
 
     /// Beside the report, which is alone on standard output.

@@ -20,8 +20,8 @@ struct SimulatorCommand: AsyncParsableCommand {
             and team SIMULATOR1. Both are made unless they are there. Tokens of any other AuthKey_<KEYID>.p8 in DIR \
             at the start are accepted too.
 
-            With --control-port a control API listens on loopback: journal, faults, phones, quirks. GET / lists its \
-            paths; docs/simulator.md describes them, the form of --faults, and every quirk.
+            With --control-port a control API listens on loopback: journal, faults, buckets (rates beyond which APNs \
+            answers 429), phones, quirks. GET / lists its paths; docs/simulator.md describes them, the form of --faults, and every quirk.
             """)
 
     @Option(help: "The development environment's port; production has the next one. 0: two free ports.")

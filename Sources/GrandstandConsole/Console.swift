@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
-package import HTTPTypes
+internal import HTTPTypes
 package import Hummingbird
 
 /// `/console`: pages for the people who run it. They read through the
@@ -22,11 +22,12 @@ package struct Console: Sendable {
         package var auditLog: any AuditLog
         package var reconciliations: any ReconciliationStore
         package var starts: any StartStore
-        package var calendars: any CalendarStore
         package var gateway: any APNsGateway
         package var sessions: any ConsoleSessionStore
         package var keys: any KeyDirectory
         package var quotaHistory: any QuotaHistoryStore
+        /// The apps that APNs throttles.
+        package var throttles: @Sendable (Date) async throws -> [Throttle] = { _ in [] }
         /// What goes on now, as far as a key reaches.
         package var activity: Activity
         /// Tells a page's script of an event's changes.
@@ -35,19 +36,16 @@ package struct Console: Sendable {
         package var tenure: ChannelTenure
         /// HTTPS: the cookie never travels without it.
         package var isSecure: Bool
-        /// The API's table of kinds and statuses.
-        package var status: @Sendable (Problem.Kind) -> HTTPResponse.Status
         package var now: @Sendable () -> Date
 
         package init(
             apps: any AppStore, channels: any ChannelStore, events: any EventStore, outbox: any Outbox,
             quirks: any QuirkStore, auditLog: any AuditLog, reconciliations: any ReconciliationStore,
-            starts: any StartStore, calendars: any CalendarStore,
+            starts: any StartStore,
             gateway: any APNsGateway, sessions: any ConsoleSessionStore, keys: any KeyDirectory,
             quotaHistory: any QuotaHistoryStore,
             activity: @escaping Activity, watch: @escaping Watch,
-            tenure: ChannelTenure, isSecure: Bool,
-            status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
+            tenure: ChannelTenure, isSecure: Bool, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
             self.channels = channels
@@ -57,7 +55,6 @@ package struct Console: Sendable {
             self.auditLog = auditLog
             self.reconciliations = reconciliations
             self.starts = starts
-            self.calendars = calendars
             self.gateway = gateway
             self.sessions = sessions
             self.keys = keys
@@ -66,7 +63,6 @@ package struct Console: Sendable {
             self.watch = watch
             self.tenure = tenure
             self.isSecure = isSecure
-            self.status = status
             self.now = now
         }
     }
@@ -90,7 +86,7 @@ package struct Console: Sendable {
         let d = dependencies
         let sessions = Sessions(store: d.sessions, keys: d.keys, now: d.now)
         let responder = PageResponder(
-            templates: templates, sessions: sessions, isSecure: d.isSecure, status: d.status, now: d.now)
+            templates: templates, sessions: sessions, isSecure: d.isSecure, now: d.now)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorPages(responder: responder))
         SignInRoutes(responder: responder).add(to: router)
@@ -111,14 +107,15 @@ package struct Console: Sendable {
 
     private var groups: [any RouteGroup] {
         let d = dependencies
-        let reader = EventReader(apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts)
+        let reader = EventReader(
+            apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts, throttles: d.throttles)
         return [
             OverviewRoute(
                 channels: d.channels, events: d.events, history: d.quotaHistory, activity: d.activity, tenure: d.tenure),
             EventRoutes(reader: reader), ComposerRoutes(reader: reader), EventActionRoutes(reader: reader),
             SeasonRoutes(
-                apps: d.apps, channels: d.channels, events: d.events, calendars: d.calendars, tenure: d.tenure),
-            CalendarRoutes(calendars: d.calendars), AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway),
+                apps: d.apps, channels: d.channels, events: d.events, tenure: d.tenure),
+            AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway),
             ChannelRoutes(apps: d.apps, channels: d.channels), ChannelActionRoutes(apps: d.apps, channels: d.channels),
             // Before the reports, whose IDs are in the same place.
             ReconciliationActionRoutes(apps: d.apps), ReconciliationRoutes(apps: d.apps, store: d.reconciliations),

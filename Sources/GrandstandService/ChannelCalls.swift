@@ -9,7 +9,7 @@ package struct ChannelCalls: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
     private let reconciliations: any ReconciliationStore
-    /// Seconds a call may take before another caller may take the channel over.
+    /// Seconds after which another caller may take over the channel of one that died; extended as long as a call takes.
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -39,6 +39,8 @@ package struct ChannelCalls: Sendable {
     package func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
+        let keeper = keep(task)
+        defer { keeper.cancel() }
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and the creation is another caller's: Apple is not asked.
             return (task.channel, .withheld("its turn was over before APNs was asked"))
@@ -66,7 +68,7 @@ package struct ChannelCalls: Sendable {
             }
         log("channel creation", task, answer)
         let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 201))
-        return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
+        return (try await record(outcome, of: task, by: actor), answer)
     }
 
     /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/apns.md C3).
@@ -74,6 +76,8 @@ package struct ChannelCalls: Sendable {
         guard let channelID = task.channel.channelID else {
             throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")
         }
+        let keeper = keep(task)
+        defer { keeper.cancel() }
         let answer = await management.delete(channelID, at: task.address)
         let change: ChannelOutcome.Change =
             switch answer {
@@ -84,7 +88,22 @@ package struct ChannelCalls: Sendable {
             }
         log("channel deletion", task, answer)
         let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 204))
-        return (try await channels.record(outcome, of: task, by: actor, now: now()), answer)
+        return (try await record(outcome, of: task, by: actor), answer)
+    }
+
+    /// The task's lease lasts as long as its calls do.
+    private func keep(_ task: ChannelTask) -> Task<Void, Never> {
+        keepLease(of: lease, logger) {
+            try await channels.extendLease(of: task, until: now().addingTimeInterval(lease))
+        }
+    }
+
+    /// The server waits for a database that is away; a caller is told, and Apple's list tells the server.
+    private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
+        guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
+        return try await insisting("a channel's outcome could not be recorded; trying again", logger) {
+            try await channels.record(outcome, of: task, by: actor, now: now())
+        }
     }
 
     /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
@@ -115,14 +134,17 @@ package struct ChannelCalls: Sendable {
     }
 
     private func next(_ task: ChannelTask, after refusal: APNsRefusal? = nil) -> Date {
-        // A refusal that only people can mend is asked again slowly.
-        let attempts =
+        let attempts = task.channel.attempts
+        let (policy, after): (RetryPolicy, Int) =
             switch refusal?.meaning {
-            case .configuration, .badRequest, .channelGone, .quota: max(task.channel.attempts, 10)
-            case .credentials, .throttled, .unavailable, nil: task.channel.attempts
+            case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
+            // A refusal that only people can mend is asked again slowly.
+            case .configuration, .badRequest, .channelGone, .quota: (.channels, max(attempts, 10))
+            case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
+            case .credentials, .throttled, .unavailable, nil: (.channels, attempts)
             }
-        return RetryPolicy.channels.nextAttempt(
-            after: attempts, now: now(), retryAfter: refusal?.retryAfter, jitter: .random(in: 0..<1))
+        return policy.nextAttempt(
+            after: after, now: now(), retryAfter: refusal?.retryAfter, jitter: .random(in: 0..<1))
     }
 
     private func log<Value>(_ what: String, _ task: ChannelTask, _ answer: APNsAnswer<Value>) {
@@ -136,7 +158,7 @@ package struct ChannelCalls: Sendable {
         case .refused(let refusal):
             metadata["reason"] = "\(refusal.reason)"
             metadata["status"] = "\(refusal.status)"
-            logger.warning("\(what) refused", metadata: metadata)
+            logger.log(level: refusal.isOfRefusedKey ? .debug : .warning, "\(what) refused", metadata: metadata)
         case .unanswered(let reason), .unsent(let reason), .withheld(let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("\(what) not answered", metadata: metadata)

@@ -141,6 +141,11 @@ package struct ChannelOperations: Sendable {
             return .quotaExhausted(
                 address, limit: quota?.limit ?? APNsLimits.channels, used: quota?.used ?? 0,
                 reserved: quota?.reserved ?? 0, unmanaged: quota?.unmanaged ?? 0, apns: refusal)
+        case .refused(let refusal) where refusal.isHeldBack:
+            return Problem(
+                .apnsRefused,
+                "APNs was not asked to \(verb), because it refuses the key: \(refusal.reason). "
+                    + refusal.advice(for: address), apns: refusal, retryAfter: refusal.retryAfter)
         case .refused(let refusal):
             return Problem(
                 .apnsRefused, "APNs refused to \(verb): \(refusal.reason). \(refusal.advice(for: address))",
@@ -153,10 +158,10 @@ package struct ChannelOperations: Sendable {
                     : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
             let keyFile = await management.keyFile(of: address)
-            guard keyFile == .ok else {
+            if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,
-                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.rawValue). "
+                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.word). "
                         + "Put it into the folder GRANDSTAND_APNS_KEY_DIR names.")
             }
             return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)

@@ -1,6 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -37,10 +38,29 @@ package final class Dispatcher: Service {
         }
     }
 
+    /// The rates of this environment's apps, by API of APNs.
+    package struct Rates: Sendable {
+        package var broadcasts: SendRates
+        package var devices: SendRates
+
+        package init(broadcasts: SendRates, devices: SendRates) {
+            self.broadcasts = broadcasts
+            self.devices = devices
+        }
+
+        fileprivate subscript(_ message: ClaimedDelivery.Message) -> SendRates {
+            switch message {
+            case .broadcast: broadcasts
+            case .push: devices
+            }
+        }
+    }
+
     private let replica = UUID()
     let environment: APNsEnvironment
     private let outbox: any Outbox
     private let sends: Sends
+    private let rates: Rates
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
@@ -56,7 +76,7 @@ package final class Dispatcher: Service {
 
     /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends,
+        environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends, rates: Rates,
         signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
@@ -65,6 +85,7 @@ package final class Dispatcher: Service {
         self.outbox = outbox
         self.departures = departures
         self.sends = sends
+        self.rates = rates
         self.signals = signals
         self.settings = settings
         self.now = now
@@ -137,15 +158,38 @@ package final class Dispatcher: Service {
 
     /// Sends messages that were taken by a committed claim. During a stop they are given back.
     func depart(_ deliveries: [ClaimedDelivery]) {
+        spend(deliveries)
         flights.begin(deliveries)
         if case .terminated = outgoing.continuation.yield(deliveries) { flights.abandon(deliveries) }
+    }
+
+    private func spend(_ deliveries: [ClaimedDelivery]) {
+        guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return }
+        let now = now()
+        for delivery in deliveries { rates[delivery.message].spend(1, of: delivery.address.bundleID, at: now) }
     }
 
     private func claim(_ limit: Int) -> LaneClaim {
         let now = now()
         return LaneClaim(
             environment: environment, limit: limit, replica: replica, at: now,
-            leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval)
+            leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval,
+            limits: limits(at: now))
+    }
+
+    /// What apps that APNs throttles may send now: entries for both kinds of lanes of each.
+    private func limits(at now: Date) -> [LaneLimit] {
+        guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return [] }
+        let channels = rates.broadcasts.limits(of: .channel, at: now)
+        let tokens = rates.devices.limits(of: .token, at: now)
+        func free(_ kind: Lane.Kind, of others: [LaneLimit], beside limits: [LaneLimit]) -> [LaneLimit] {
+            let known = Set(limits.map(\.bundleID))
+            return others.filter { !known.contains($0.bundleID) }.map {
+                LaneLimit(bundleID: $0.bundleID, kind: kind, allowance: settings.batch, patience: 0)
+            }
+        }
+        return channels + free(.channel, of: tokens, beside: channels) + tokens
+            + free(.token, of: channels, beside: tokens)
     }
 
     private func sendLoop() async {
@@ -181,13 +225,16 @@ package final class Dispatcher: Service {
                 (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
             }
             guard admitted > 0 else { return min(settings.pollInterval, pause.map(Duration.seconds) ?? .seconds(1)) }
-            let claimed = try await outbox.claim(claim(admitted))
+            let claim = claim(admitted)
+            let claimed = try await outbox.claim(claim)
             if !claimed.isEmpty {
                 depart(claimed)
                 return .zero
             }
-            guard let due = try await outbox.nextDue(in: environment) else { return settings.pollInterval }
-            return min(settings.pollInterval, max(.milliseconds(5), .seconds(due.timeIntervalSince(now()))))
+            let tokens = [rates.broadcasts, rates.devices].compactMap { $0.nextToken(at: claim.at) }
+            let due = try await outbox.nextDue(in: environment, limits: claim.limits)
+            guard let next = (tokens + [due].compactMap(\.self)).min() else { return settings.pollInterval }
+            return min(settings.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
         } catch {
             logger.failed("lanes could not be claimed; trying again", error)
             return .milliseconds(500)
@@ -212,9 +259,12 @@ package final class Dispatcher: Service {
     // MARK: Sends and verdicts
 
     private func send(_ delivery: ClaimedDelivery) async {
+        let sentAt = now()
         let answer = await sends.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = now()
+        let notBefore = rates[delivery.message].record(
+            answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
             answer, of: delivery.message.subject, attempts: delivery.attempts, expiresAt: delivery.expiresAt,
             now: answered,
@@ -222,11 +272,11 @@ package final class Dispatcher: Service {
         if case .accepted = verdict, let asked = delivery.askedAt {
             counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
         }
-        log(verdict, delivery)
+        log(verdict, delivery, answer)
         let flying = flights.land(
             Settlement(
                 delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered,
-                mayBeProcessed: answer.mayBeProcessed))
+                mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore))
         if flying == settings.concurrency - settings.leastRoom { doorbell.ring() }
     }
 
@@ -267,7 +317,7 @@ package final class Dispatcher: Service {
         }
     }
 
-    private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery) {
+    private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery, _ answer: APNsAnswer<Void>) {
         // A log line that no level shows is not built, ten thousand times in a goal's second.
         if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
@@ -282,7 +332,10 @@ package final class Dispatcher: Service {
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
-            logger.warning("\(name) goes again", metadata: metadata)
+            // That APNs throttles the app or refuses its key is said once, not for each message.
+            var isKnown = answer.isTooManyRequests && rates[delivery.message].isAnyLimited
+            if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
+            logger.log(level: isKnown ? .debug : .warning, "\(name) goes again", metadata: metadata)
         case .channelDoubted(let refusal, let next?):
             metadata["reason"] = "\(refusal.reason)"
             metadata["next"] = "\(RFC3339.text(next))"

@@ -3,36 +3,33 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Deletes history that is older than its retention, in small steps, so that no other transaction waits for it.
+/// Deletes rows that are older than their retention, rule by rule and in small steps, so that no other transaction waits.
 package struct Janitor: Service {
-    private let history: any PrunableStore
-    private let settings: Settings
+    /// Deletes at most so many rows of a kind that ended before a time, the oldest first, and returns how many.
+    package typealias Prune = @Sendable (RetentionRule.Rows, _ before: Date, _ limit: Int) async throws -> Int
+
+    private let rules: [RetentionRule]
+    private let prune: Prune
+    private let pause: Duration
+    private let interval: Duration
+    private let retry: Duration
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    package struct Settings: Sendable {
-        /// Seconds something that is done with is kept.
-        package var keep: TimeInterval
-        /// The kind of rows that are deleted, for the log.
-        package var things: String
-        /// How many rows one statement deletes.
-        package var step = 500
-        /// Between two steps.
-        package var pause: Duration = .milliseconds(100)
-        /// Between two rounds.
-        package var interval: Duration = .seconds(600)
-
-        package init(keep: TimeInterval, of things: String = "broadcasts") {
-            self.keep = keep
-            self.things = things
-        }
-    }
-
+    /// - Parameters:
+    ///   - pause: between two steps of a rule.
+    ///   - interval: between two rounds.
+    ///   - retry: before the next round after one in which a rule failed.
     package init(
-        history: any PrunableStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
+        rules: [RetentionRule], prune: @escaping Prune, pause: Duration = .milliseconds(100),
+        interval: Duration = .seconds(600), retry: Duration = .seconds(5), now: @escaping @Sendable () -> Date,
+        logger: Logger
     ) {
-        self.history = history
-        self.settings = settings
+        self.rules = rules
+        self.prune = prune
+        self.pause = pause
+        self.interval = interval
+        self.retry = retry
         self.now = now
         self.logger = logger
     }
@@ -40,26 +37,39 @@ package struct Janitor: Service {
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await round()
-                try? await Task.sleep(for: settings.interval)
+                try? await Task.sleep(for: await round() ? interval : retry)
             }
         }
     }
 
-    /// Everything that is old enough now.
-    func round() async {
-        do {
-            var total = 0
-            while !Task.isCancelled {
-                let count = try await history.prune(
-                    before: now().addingTimeInterval(-settings.keep), limit: settings.step)
-                total += count
-                guard count == settings.step else { break }
-                try await Task.sleep(for: settings.pause)
+    /// Deletes everything that is old enough now. A rule that fails is tried again in the next round.
+    ///
+    /// - Returns: whether no rule failed.
+    @discardableResult
+    func round() async -> Bool {
+        var isDone = true
+        for rule in rules {
+            do {
+                let total = try await apply(rule)
+                if total > 0 { logger.info("history deleted", metadata: [rule.rows.rawValue: "\(total)"]) }
+            } catch {
+                isDone = false
+                logger.failed(
+                    "history could not be deleted; trying again", error, at: .warning,
+                    ["rows": "\(rule.rows.rawValue)"])
             }
-            if total > 0 { logger.info("history forgotten", metadata: [settings.things: "\(total)"]) }
-        } catch {
-            logger.failed("history could not be forgotten; trying again later", error, at: .warning)
         }
+        return isDone
+    }
+
+    private func apply(_ rule: RetentionRule) async throws -> Int {
+        var total = 0
+        while !Task.isCancelled {
+            let count = try await prune(rule.rows, now().addingTimeInterval(-rule.keep), rule.step)
+            total += count
+            guard count == rule.step else { break }
+            try await Task.sleep(for: pause)
+        }
+        return total
     }
 }

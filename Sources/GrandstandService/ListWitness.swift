@@ -11,7 +11,7 @@ struct ListWitness: Sendable {
     private let reconciliations: any ReconciliationStore
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let flight = SingleFlight<AppEnvironment, Void>()
+    private let flight = SingleFlight<AppEnvironment>()
     private let memory = Memory()
 
     /// Seconds for which a list serves: well below the age at which it bears no witness any more.
@@ -41,10 +41,7 @@ struct ListWitness: Sendable {
             return latest > task.listAskedAt ?? .distantPast
         }
         if let failed = memory.failedAt(app), now().timeIntervalSince(failed) < Self.rest { return false }
-        _ = await flight.run(app, waits: true) {
-            await read(task.address)
-            return ((), ())
-        }
+        await flight.run(app) { await read(task.address) }
         return true
     }
 

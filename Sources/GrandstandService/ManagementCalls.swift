@@ -1,22 +1,26 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import Logging
+internal import Synchronization
 
 /// Management calls that mind how Apple wants the bundle ID spelled: as registered, or lowercased when an ID with capitals
-/// ends in `TopicMismatch` (docs/apns.md section 7). The spelling is examined once and remembered for a week, or until
-/// it fails; bundle IDs without capitals are never examined.
+/// ends in `TopicMismatch` (docs/apns.md section 7). After a mismatch the call is made once more in the other spelling;
+/// the one that Apple took is remembered.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway
-    private let examinations: Examinations
+    private let quirks: any QuirkStore
     private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let corrections = Corrections()
 
-    /// Seconds in which a spelling that fails is not examined again: the cause is another then.
-    private static let reexaminationPause: TimeInterval = 3_600
-
-    package init(gateway: any APNsGateway, examinations: Examinations, now: @escaping @Sendable () -> Date) {
+    package init(
+        gateway: any APNsGateway, quirks: any QuirkStore, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
         self.gateway = gateway
-        self.examinations = examinations
+        self.quirks = quirks
         self.now = now
+        self.logger = logger
     }
 
     package func create(_ policy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
@@ -37,56 +41,54 @@ package struct ManagementCalls: Sendable {
 
     /// Whether the key file that signs for `address` can be used.
     package func keyFile(of address: APNsAddress) async -> KeyFileState {
-        await gateway.keyFile(of: address.credentials)
+        await gateway.keyFile(of: KeyUse(credentials: address.credentials, environment: address.environment))
     }
-
-    private typealias Call<Value: Sendable> = @Sendable (APNsAddress) async -> APNsAnswer<Value>
 
     private func perform<Value: Sendable>(
-        at address: APNsAddress, _ call: @escaping Call<Value>
+        at address: APNsAddress, _ call: (APNsAddress) async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
         guard address.bundleID.hasCapitals else { return await call(address) }
-        let isBelieved = address.managementPathBelievedUntil.map { $0 > now() } ?? false
-        let failed = isBelieved ? await call(address) : nil
-        if let failed, !failed.isTopicMismatch { return failed }
-        switch await examine(address, concludedWithin: isBelieved ? Self.reexaminationPause : Quirk.belief, call) {
-        case .examined(let answer): return answer
-        case .known(let value):
-            let path = APNsAddress.ManagementPath(rawValue: value) ?? .registered
-            if let failed, path == address.managementPath { return failed }
-            return await call(address.spelled(path))
-        case .inconclusive:
-            // Neither was anything made: a mismatch changes nothing.
-            return .withheld("how APNs wants the bundle ID spelled could not be found out yet")
-        case .unavailable:
-            if let failed { return failed }
-            return await call(address)
+        let address = corrections.corrected(address)
+        let first = await call(address)
+        guard first.isTopicMismatch else { return first }
+        let other = address.spelled(address.managementPath == .registered ? .lowercased : .registered)
+        let second = await call(other)
+        // Refused in both spellings: the cause is another, and a mismatch has changed nothing at Apple.
+        if second.isTopicMismatch { return first }
+        if second.topicWasAccepted { await remember(other) }
+        return second
+    }
+
+    private func remember(_ address: APNsAddress) async {
+        corrections.note(address)
+        let (app, path) = (address.app, address.managementPath)
+        let quirk = Quirk(
+            environment: app.environment, name: .managementPath, value: path.rawValue, learnedAt: now(),
+            evidence: path == .lowercased
+                ? "TopicMismatch as registered, accepted in lowercase"
+                : "TopicMismatch in lowercase, accepted as registered")
+        do {
+            try await quirks.remember(quirk, for: app, by: .server)
+        } catch {
+            // The next mismatch tries again.
+            logger.failed("the spelling that APNs takes was not kept", error, at: .warning, ["app": "\(app.bundleID)"])
         }
     }
 
-    /// Makes the call in the registered spelling and, if that is a mismatch, lowercased; or returns what another caller
-    /// has found within so many seconds.
-    private func examine<Value: Sendable>(
-        _ address: APNsAddress, concludedWithin seconds: TimeInterval, _ call: @escaping Call<Value>
-    ) async -> Examinations.Outcome<APNsAnswer<Value>> {
-        await examinations.examine(
-            .managementPath, for: address.app, concludedSince: now().addingTimeInterval(-seconds), waits: true
-        ) {
-            let first = await call(address.spelled(.registered))
-            guard first.isTopicMismatch else {
-                return (first, first.topicWasAccepted ? Self.finding(.registered, "accepted as registered") : .nothing)
-            }
-            let second = await call(address.spelled(.lowercased))
-            if second.isTopicMismatch {
-                return (first, Self.finding(.registered, "TopicMismatch as registered and in lowercase"))
-            }
-            let evidence = "TopicMismatch as registered, accepted in lowercase"
-            return (second, second.topicWasAccepted ? Self.finding(.lowercased, evidence) : .nothing)
-        }
-    }
+    /// Spellings this process found to be right, for calls whose address was read before they were remembered.
+    private final class Corrections: Sendable {
+        private let paths = Mutex<[AppEnvironment: APNsAddress.ManagementPath]>([:])
 
-    private static func finding(_ path: APNsAddress.ManagementPath, _ evidence: String) -> Examinations.Finding {
-        .concluded(path.rawValue, evidence: evidence)
+        func note(_ address: APNsAddress) { paths.withLock { $0[address.app] = address.managementPath } }
+
+        /// An address that has the spelling by itself is newer: from then on the ledger is believed again.
+        func corrected(_ address: APNsAddress) -> APNsAddress {
+            paths.withLock { paths in
+                guard let path = paths[address.app] else { return address }
+                if path == address.managementPath { paths[address.app] = nil }
+                return address.spelled(path)
+            }
+        }
     }
 }
 

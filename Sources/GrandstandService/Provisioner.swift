@@ -17,7 +17,7 @@ package struct Provisioner: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels.
         package var tenure: ChannelTenure
-        /// Seconds a call to Apple may take before another replica may take the channel over.
+        /// Seconds after which another replica may take over the channel of one that died.
         package var lease: TimeInterval
         /// Calls to Apple at a time.
         package var concurrency = 32
@@ -66,7 +66,9 @@ package struct Provisioner: Service {
             // Alignment may have failed after earlier ones succeeded: their calls are due all the same.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
-            return .idle()
+            // What is due already is the other loop's, and rings when it is done.
+            let next = try await channels.nextDue(now: now())
+            return .idle(until: next.flatMap { $0 > now() ? $0 : nil })
         }
         async let calls: Void = calling.run()
         await aligning.run(wakenBy: signals.wakes(.channels))

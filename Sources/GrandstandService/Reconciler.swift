@@ -76,7 +76,9 @@ package struct Reconciler: Service {
                 "app": "\(error.address.bundleID)", "environment": "\(error.address.environment.rawValue)",
                 "reason": "\(error.answer.failure ?? "")",
             ]
-            logger.warning("APNs' list of channels could not be read; trying again", metadata: metadata)
+            logger.log(
+                level: error.answer.isOfRefusedKey ? .debug : .warning,
+                "APNs' list of channels could not be read; trying again", metadata: metadata)
         } catch {
             logger.failed("a reconciliation failed; trying again", error)
             try? await Task.sleep(for: .seconds(1))
@@ -85,6 +87,10 @@ package struct Reconciler: Service {
 }
 
 extension APNsAnswer {
+    fileprivate var isOfRefusedKey: Bool {
+        if case .refused(let refusal) = self { refusal.isOfRefusedKey } else { false }
+    }
+
     /// Why it is no success; `nil` when it is one.
     var failure: String? {
         switch self {

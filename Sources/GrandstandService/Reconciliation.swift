@@ -19,8 +19,7 @@ package struct Reconciliation: Sendable {
     /// Seconds until a run that left a creation unexplained is repeated.
     private static let secondLook: TimeInterval = 3
 
-    /// - Parameter lease: seconds a step may take before another replica may take the run over; longer than a call to
-    ///   Apple takes with everything tried twice.
+    /// - Parameter lease: seconds after which another replica may take over the run of one that died.
     package init(
         management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
         now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
@@ -48,6 +47,8 @@ package struct Reconciliation: Sendable {
     package func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {
+        let keeper = keepLease(of: lease, logger) { try await store.extend(run, until: leasedUntil) }
+        defer { keeper.cancel() }
         do {
             let report = try await carryOut(run, options, by: actor)
             counting(.reconciled(report.alarm == nil ? .ok : .alarm))
@@ -68,12 +69,16 @@ package struct Reconciliation: Sendable {
         let listedAt = now()
         let answer = await management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
+        var run = run
+        // The list that was accepted has ended that alarm; no reading needs to.
+        run.address.isCapabilityOff = false
         let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
         let plan = ReconciliationPlan(listing, snapshot)
         let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
         let (actions, alarm) = plan.conclusions(readings, options, now: now())
 
         let done = try await act(actions, alarm: alarm, run, options, by: actor)
+        if options.apply, options.recreate { try await store.hastenCreations(run, now: now()) }
         let report = ReconciliationReport(
             id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: actor.text,
             startedAt: run.startedAt, finishedAt: now(), applied: options.apply && alarm != .capabilityOff,

@@ -51,14 +51,19 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// The shortest time between a round that left the loop idle and the next, so that rings close together are one.
         var rest: Duration = .zero
         /// How many times longer than the round that rest is at least: a costly round takes a bounded share of the
-        /// database, however often it is rung for.
+        /// database, however often it is rung for. Never longer than `longestRest`: a round that took minutes waited for
+        /// a database that hung.
         var restPerRound = 0
+        var longestRest = Duration.seconds(2)
         /// The longest sleep: then work is found whose signal was lost.
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
         /// How long a stop waits for the round and the work under way before it cancels them.
         var drain = Drain(.zero)
+
+        /// The rest after a round that left the loop idle.
+        func rest(after round: Duration) -> Duration { max(rest, min(longestRest, round * restPerRound)) }
     }
 
     private struct State {
@@ -139,7 +144,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                     }
                 }
                 guard pause > .zero, goesOn else { continue }
-                let rest = max(settings.rest, taken * settings.restPerRound)
+                let rest = settings.rest(after: taken)
                 if rest > .zero { try? await Task.sleep(for: rest) }
                 if goesOn { await doorbell.wait(atMost: pause) }
             }

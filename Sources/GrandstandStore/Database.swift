@@ -11,6 +11,16 @@ package struct Database: Sendable, PostgresQuerying {
     /// Counts the deliveries that come to their end, when that is committed.
     private let counting: Counting
 
+    /// Whether its work may take long: a request gives it up only when the database answers nobody.
+    private var isLong = false
+
+    /// The same database for work that may take long.
+    package var forLongWork: Database {
+        var database = self
+        database.isLong = true
+        return database
+    }
+
     /// - Parameters:
     ///   - other: a database of which `pool` is another pool.
     ///   - counting: counts the deliveries that come to their end; `nil`: as the other does.
@@ -44,7 +54,6 @@ package struct Database: Sendable, PostgresQuerying {
     ) async throws -> Value {
         try await translating {
             guard let joined else { return try await counted { try await pool.transaction(body) } }
-            if Self.current?.isWhole ?? false { return try await body(joined) }
             try await joined.query("savepoint part")
             do {
                 return try await counted {
@@ -108,8 +117,6 @@ package struct Database: Sendable, PostgresQuerying {
         let database: ObjectIdentifier
         let connection: PostgresConnection
         let commit: Commit
-        /// A failure undoes all: its parts need no savepoints.
-        var isWhole = false
     }
 
     /// Work that waits for the end of a transaction that was joined.
@@ -122,9 +129,6 @@ package struct Database: Sendable, PostgresQuerying {
         func happened() {
             for action in actions.withLock({ $0 }) { action() }
         }
-
-        /// The work is dropped: its part was undone.
-        func forget() { actions.withLock { $0 = [] } }
     }
 
     @TaskLocal private static var current: Joined?
@@ -152,24 +156,10 @@ package struct Database: Sendable, PostgresQuerying {
         return try await Self.$current.withValue(joined) { try await body() }
     }
 
-    /// Runs `body` in a transaction that all it does with this database joins: many changes that are one. What fails undoes
-    /// all of them, so `body` must not go on after an error.
-    func together<Value: Sendable>(
-        _ body: @Sendable (PostgresConnection) async throws -> Value
-    ) async throws -> Value {
-        let outer = isJoined ? Self.current?.commit : nil
-        let commit = outer ?? Commit()
-        let value = try await transaction { connection in
-            let joined = Joined(database: identity, connection: connection, commit: commit, isWhole: true)
-            return try await Self.$current.withValue(joined) { try await body(connection) }
-        }
-        if outer == nil { commit.happened() }
-        return value
-    }
-
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
-            return try await body()
+            guard isLong, let patience = PostgresPatience.current else { return try await body() }
+            return try await PostgresPatience.$current.withValue(patience.long) { try await body() }
         } catch let error as PostgresError where error.meansContention {
             throw Problem.contention
         } catch let error as PostgresError {
@@ -198,7 +188,11 @@ extension PostgresConfiguration {
         // One host that vanished (`connectTimeout`) and the next one: less than clients wait for an answer.
         configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
-        configuration.sessionSettings = ["jit": "off", "enable_seqscan": "off"]
+        configuration.sessionSettings = [
+            "jit": "off", "enable_seqscan": "off",
+            // A process that hangs in a transaction gives its locks up.
+            "idle_in_transaction_session_timeout": "30s",
+        ]
         if let changes {
             configuration.notices = changes.notices
             configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
@@ -264,6 +258,12 @@ extension Problem {
                 "The database took too long, and whether it changed anything is not known. pg_stat_activity there says what "
                     + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again, a POST "
                     + "with the same Idempotency-Key.",
+                retryAfter: 1)
+        case _ where error.kind == .connectionLost:
+            Problem(
+                .storeUnavailable,
+                "The connection to the database broke, and whether anything was changed is not known. Try again, a POST with "
+                    + "the same Idempotency-Key; `grandstand doctor` says how the database stands.",
                 retryAfter: 1)
         default:
             error.meansUnavailable

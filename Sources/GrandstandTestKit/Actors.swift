@@ -26,7 +26,7 @@ extension EventStore {
     }
 
     package func cancel(_ key: EventKey, by actor: AuditActor, now: Date) async throws {
-        try await cancel(key, sendingEnd: false, within: .all, by: actor, now: now)
+        try await cancel(key, sendingEnd: false, within: .all, by: actor, if: .none, now: now)
     }
 
     package func put(_ specification: EventSpecification, now: Date) async throws -> (event: Event, created: Bool) {
@@ -34,11 +34,11 @@ extension EventStore {
     }
 
     package func cancel(_ key: EventKey, now: Date) async throws {
-        try await cancel(key, sendingEnd: false, within: .all, by: .server, now: now)
+        try await cancel(key, sendingEnd: false, within: .all, by: .server, if: .none, now: now)
     }
 
     package func cancel(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
-        try await cancel(key, sendingEnd: false, within: reach, by: actor, now: now)
+        try await cancel(key, sendingEnd: false, within: reach, by: actor, if: .none, now: now)
     }
 
     package func reopen(_ key: EventKey, audiences: [AudienceSelector]? = nil, now: Date) async throws -> Reopening {

@@ -1,5 +1,4 @@
 package import EmbeddedPostgres
-internal import GrandstandStore
 package import Logging
 internal import Postgres
 
@@ -9,7 +8,6 @@ package struct PostgresPair: Sendable {
     package let standby: PostgresCluster
     package let primaryURL: String
     package let standbyURL: String
-    private let logger: Logger
 
     /// Both hosts, the primary first.
     package var url: String {
@@ -18,21 +16,16 @@ package struct PostgresPair: Sendable {
         return primaryURL.replacing(host) { "host='\($0.output.1),\(other)'" }
     }
 
-    /// Starts both in the folder.
-    ///
-    /// - Parameter isMigrated: with the schema of this build; else empty.
-    package static func start(
-        in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger
+    private static func start(
+        in folder: String, durable: Bool, isMigrated: Bool, logger: Logger
     ) async throws -> PostgresPair {
         let primary = PostgresCluster(directory: folder + "/one", logger: logger, durable: durable)
         let standby = PostgresCluster(directory: folder + "/two", logger: logger, durable: durable)
         do {
-            let primaryURL = try await primary.start()
+            let primaryURL = try await isMigrated ? primary.startMigrated() : primary.start()
             try await standby.follow(primaryURL)
             let pair = PostgresPair(
-                primary: primary, standby: standby, primaryURL: primaryURL, standbyURL: try await standby.start(),
-                logger: logger)
-            if isMigrated { try await pair.migrate() }
+                primary: primary, standby: standby, primaryURL: primaryURL, standbyURL: try await standby.start())
             try await pair.synchronise()
             return pair
         } catch {
@@ -42,12 +35,14 @@ package struct PostgresPair: Sendable {
         }
     }
 
-    /// Runs `body` on a pair that is stopped afterwards.
+    /// Runs `body` on a pair in the folder that is stopped afterwards.
+    ///
+    /// - Parameter isMigrated: with the schema of this build; else empty.
     package static func with<Value: Sendable>(
-        in folder: String, logger: Logger, isolation: isolated (any Actor)? = #isolation,
-        _ body: (PostgresPair) async throws -> Value
+        in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger,
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPair) async throws -> Value
     ) async throws -> Value {
-        let pair = try await start(in: folder, logger: logger)
+        let pair = try await start(in: folder, durable: durable, isMigrated: isMigrated, logger: logger)
         do {
             let value = try await body(pair)
             await pair.stop()
@@ -64,20 +59,16 @@ package struct PostgresPair: Sendable {
         try await standby.promote()
     }
 
-    package func stop() async {
+    private func stop() async {
         try? standby.freeze(false)
         await standby.stop()
         await primary.stop()
     }
 
-    private func migrate() async throws {
-        try await withPrimary { _ = try await Migrator($0).migrate() }
-    }
-
     /// From now on a commit waits for the standby. Only the primary's configuration says so: one that was promoted waits
     /// for nobody.
     private func synchronise() async throws {
-        try await withPrimary { pool in
+        try await PostgresCluster.withPool(primaryURL) { pool in
             try await pool.withConnection {
                 try await $0.script("alter system set synchronous_standby_names = '*'")
                 try await $0.script("select pg_reload_conf()")
@@ -86,16 +77,5 @@ package struct PostgresPair: Sendable {
                 try await !pool.query("select from pg_stat_replication where sync_state = 'sync'").isEmpty
             }
         }
-    }
-
-    private func withPrimary(_ body: (PostgresPool) async throws -> Void) async throws {
-        let pool = PostgresPool(configuration: PostgresConfiguration(connectionString: primaryURL), logger: logger)
-        do {
-            try await body(pool)
-        } catch {
-            await pool.close()
-            throw error
-        }
-        await pool.close()
     }
 }

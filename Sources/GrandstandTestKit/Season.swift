@@ -84,18 +84,15 @@ package struct Season: Sendable {
 extension Season {
     /// As iCalendar, its lines folded after 73 bytes.
     ///
-    /// - Parameter definesZones: whether the zones are defined in the file, by names of its own.
+    /// - Parameter definesZones: whether the zones are defined in the file, too.
     package func ics(lineEnd: String = "\r\n", definesZones: Bool = true) -> [UInt8] {
         var lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//Fixtures//EN"]
         if definesZones {
-            lines += Self.definition("GMT Standard Time", standard: "+0000", summer: "+0100", hour: "01")
-            lines += Self.definition("W. Europe Standard Time", standard: "+0100", summer: "+0200", hour: "02")
+            lines += Self.definition("Europe/London", standard: "+0000", summer: "+0100", hour: "01")
+            lines += Self.definition("Europe/Vienna", standard: "+0100", summer: "+0200", hour: "02")
         }
         for fixture in fixtures {
-            let zone =
-                definesZones
-                ? fixture.zone == "Europe/London" ? "GMT Standard Time" : "\"W. Europe Standard Time\""
-                : fixture.zone
+            let zone = fixture.zone == "Europe/London" ? fixture.zone : "\"\(fixture.zone)\""
             let time = "\(Self.date(fixture.day))T\(Self.two(fixture.minute / 60))\(Self.two(fixture.minute % 60))00"
             lines += [
                 "BEGIN:VEVENT", "UID:\(fixture.uid)", "DTSTAMP:20260601T120000Z", "DTSTART;TZID=\(zone):\(time)",

@@ -6,7 +6,7 @@ package struct PostgresConfiguration: Sendable {
     /// For each host of the connection string, unless that says `connect_timeout`; whole seconds, 2 at least (libpq).
     /// Short, for a host that vanished says nothing and the next one is asked after that.
     package var connectTimeout: Duration = .seconds(3)
-    /// For a query without a deadline of its own.
+    /// For a query without a deadline of its own, of a task without `PostgresPatience`.
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, new attempts included.
     package var acquireTimeout: Duration = .seconds(10)
@@ -19,6 +19,8 @@ package struct PostgresConfiguration: Sendable {
     /// For processes that only read: of several hosts a standby is taken, the primary where there is none
     /// (`target_session_attrs=prefer-standby`, unless the connection string says otherwise). Nothing can be written.
     package var onlyReads = false
+    /// Whether the database answers; pools of one database share it.
+    package var health = PostgresHealth()
     /// How often a connection that listens is looked at while it is silent.
     package var listenerHeartbeat: Duration = .seconds(5)
     /// Shown in pg_stat_activity unless the connection string names one.

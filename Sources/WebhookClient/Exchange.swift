@@ -8,8 +8,6 @@ internal import Synchronization
 struct ExchangeRequest: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer
-    /// Bytes of an answer's body that are kept; `nil`: none are.
-    var keptBody: Int?
 }
 
 /// One post and its one answer: the first to settle it decides, and ends the connection.
@@ -23,7 +21,6 @@ final class Exchange: Sendable {
     let request: ExchangeRequest
     let now: @Sendable () -> Date
     private let state = Mutex<State>(.open(status: nil, channel: nil, waiter: nil))
-    private let kept = Mutex<[UInt8]?>(nil)
 
     init(request: ExchangeRequest, now: @escaping @Sendable () -> Date) {
         self.request = request
@@ -77,12 +74,6 @@ final class Exchange: Sendable {
         channel?.close(promise: nil)
         waiter?.resume(returning: final)
     }
-
-    /// The answer's body, where it is kept and came whole.
-    var body: [UInt8]? { kept.withLock { $0 } }
-
-    /// The body of the answer is there, whole.
-    func keep(_ body: [UInt8]) { kept.withLock { $0 = body } }
 
     /// The time is over.
     func expire() { settle(.unanswered("no answer in time")) }

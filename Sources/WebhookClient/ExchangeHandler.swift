@@ -19,7 +19,6 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     private let exchange: Exchange
     private var received = 0
-    private var body: [UInt8] = []
 
     /// Bytes of an answer's body that are read, politely, before the connection is closed.
     private static let longestBody = 64 * 1024
@@ -43,12 +42,8 @@ final class ExchangeHandler: ChannelInboundHandler {
                 .answered(status: Int(head.status.code), retryAfter: Self.retryAfter(head.headers, exchange.now())))
         case .body(let bytes):
             received += bytes.readableBytes
-            if received > exchange.request.keptBody ?? Self.longestBody {
-                return end(context, "the answer is too long")
-            }
-            if exchange.request.keptBody != nil { body += bytes.readableBytesView }
+            if received > Self.longestBody { end(context, "the answer is too long") }
         case .end:
-            if exchange.request.keptBody != nil, received == body.count { exchange.keep(body) }
             end(context, "the answer had no head")
         }
     }

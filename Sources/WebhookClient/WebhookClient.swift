@@ -5,11 +5,11 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
-/// Posts messages to webhooks, and fetches calendars, over HTTP/1.1, each on a connection of its own.
+/// Posts messages to webhooks over HTTP/1.1, each on a connection of its own.
 ///
 /// The host's addresses are asked for once and checked, and it is one of those that is connected to, so a name that
 /// changes in between leads nowhere else. Redirects are not followed; answers are read up to a limit and dropped.
-package struct WebhookClient: WebhookGateway, CalendarGateway {
+package struct WebhookClient: WebhookGateway {
     package struct Settings: Sendable {
         package var networks: NetworkGuard
         /// For a whole exchange: name, connection, TLS, answer.
@@ -79,27 +79,6 @@ package struct WebhookClient: WebhookGateway, CalendarGateway {
             return await exchange.answer()
         } onCancel: {
             exchange.settle(.unanswered("the server is stopping"))
-        }
-    }
-
-    /// Fetches a file that is not sent but kept somewhere, under the rules of messages: the same addresses, the same time.
-    package func fetch(_ url: WebhookURL, upTo limit: Int) async -> CalendarFetch {
-        let headers: HTTPHeaders = [
-            "host": url.authority, "accept": "text/calendar, text/csv, */*;q=0.1", "user-agent": "grandstand",
-            "connection": "close",
-        ]
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: url.target, headers: headers)
-        let exchange = Exchange(request: ExchangeRequest(head: head, body: ByteBuffer(), keptBody: limit), now: now)
-        switch await carryOut(exchange, with: url) {
-        case .answered(200, _):
-            guard let body = exchange.body else {
-                return .failed("the file was cut off, took too long, or has more than \(limit) bytes")
-            }
-            return .file(body)
-        case .answered(let status, _) where (300..<400).contains(status):
-            return .failed("HTTP \(status): redirects are not followed; declare the address that it leads to")
-        case .answered(let status, _): return .failed("HTTP \(status)")
-        case .unanswered(let reason), .refused(let reason): return .failed(reason)
         }
     }
 

@@ -41,8 +41,10 @@ struct SilenceTests {
             let why = try #require(await door.client.send(Door.message(to: "dGVzdA=="), to: address).withheld)
             #expect(why.contains("AuthKey_KEY4567890.p8"))
             #expect(door.simulator.journal().isEmpty)
-            #expect(await door.client.keyFile(of: address.credentials) == .missing)
-            #expect(await door.client.keyFile(of: Door.address.credentials) == .ok)
+            #expect(
+                await door.client.keyFile(
+                    of: KeyUse(credentials: address.credentials, environment: address.environment)) == .missing)
+            #expect(await door.client.keyFile(of: Door.use) == .ok)
         }
     }
 

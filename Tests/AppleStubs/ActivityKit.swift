@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Stand-in; see README.md. Apple's ActivityKit, https://developer.apple.com/documentation/activitykit
 public import Foundation
 

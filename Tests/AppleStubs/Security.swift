@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Stand-in; see README.md. Apple's Security, keychain services.
 public typealias OSStatus = Int32
 public typealias CFTypeRef = AnyObject

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Stand-in; see README.md. Apple's WidgetKit, what the example uses of it.
 public import ActivityKit
 public import SwiftUI

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 
 @testable internal import Calendars
@@ -25,23 +26,20 @@ struct ICalendarTests {
             testDescription: "a zone with a prefix",
             text: event("DTSTART;TZID=/freeassociation.sourceforge.net/America/Argentina/Salta:20261128T113000")),
         Form(
-            testDescription: "an odd zone of its own",
+            testDescription: "a definition that is not read",
             text: event(
-                "DTSTART;TZID=Customized Time Zone 1:20261128T160000",
-                before: [
-                    "BEGIN:VTIMEZONE", "TZID:Customized Time Zone 1", "BEGIN:STANDARD", "DTSTART:16010101T000000",
-                    "TZOFFSETFROM:+0130", "TZOFFSETTO:+0130", "END:STANDARD", "END:VTIMEZONE",
-                ])),
-        Form(
-            testDescription: "a definition against the system's",
-            text: event(
-                "DTSTART;TZID=Europe/London:20261128T103000",
+                "DTSTART;TZID=Europe/London:20261128T143000",
                 before: [
                     "BEGIN:VTIMEZONE", "TZID:Europe/London", "BEGIN:DAYLIGHT", "DTSTART:20070311T020000",
-                    "TZOFFSETFROM:-0500", "TZOFFSETTO:-0400", "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU", "END:DAYLIGHT",
-                    "BEGIN:STANDARD", "DTSTART:20071104T020000", "TZOFFSETFROM:-0400", "TZOFFSETTO:-0500",
-                    "RRULE:FREQ=YEARLY;UNTIL=20260101T000000Z;BYMONTH=11;BYDAY=1SU", "END:STANDARD", "END:VTIMEZONE",
+                    "TZOFFSETFROM:-0500", "no property", "RRULE:FREQ=NEVER", "END:DAYLIGHT", "END:VTIMEZONE",
                 ])),
+        Form(
+            testDescription: "a zone that is answered by another",
+            text: event("DTSTART;TZID=W. Europe Standard Time:20261128T153000"),
+            reading: CalendarReading(format: .ics, fallback: TimeZone.named("Europe/Vienna"))),
+        Form(
+            testDescription: "a file's zone that is no zone's name",
+            text: event("DTSTART:20261128T143000", before: ["X-WR-TIMEZONE:Local time"]), reading: .ics()),
         Form(
             testDescription: "the file's own zone",
             text: event("DTSTART:20261128T233000", before: ["X-WR-TIMEZONE:Asia/Tokyo"]), reading: .ics()),
@@ -118,6 +116,7 @@ struct ICalendarTests {
             ("DTEND:tomorrow", 5, "no time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
             ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
             ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),
+            ("DTEND;TZID=W. Europe Standard Time:20261129T143000", 5, "--time-zone"),
             ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID stands twice"),
         ])
     func `an entry that cannot be read is told by its line, beside the others`(

@@ -1,14 +1,9 @@
 internal import Calendars
 internal import Foundation
 
-/// The time zones of this machine.
-func systemZone(_ name: String) -> ZoneRules? {
-    FileManager.default.contents(atPath: "/usr/share/zoneinfo/\(name)").flatMap { ZoneRules(file: Array($0)) }
-}
-
 extension CalendarReading {
     static func ics(_ names: Set<String> = ["summary", "home", "away"], timeZone: String? = nil) -> CalendarReading {
-        CalendarReading(format: .ics, timeZone: timeZone, names: names, zones: systemZone)
+        CalendarReading(format: .ics, timeZone: timeZone.flatMap(TimeZone.named), names: names)
     }
 
     static func csv(
@@ -16,7 +11,8 @@ extension CalendarReading {
         timeZone: String? = nil
     ) -> CalendarReading {
         CalendarReading(
-            format: .csv, columns: columns, datePattern: pattern, timeZone: timeZone, names: names, zones: systemZone)
+            format: .csv, columns: columns, datePattern: pattern, timeZone: timeZone.flatMap(TimeZone.named),
+            names: names)
     }
 
     func read(_ text: String) throws(CalendarFault) -> CalendarFile { try read(Array(text.utf8)) }

@@ -34,7 +34,7 @@ struct ClusterLayoutTests {
 
     @Test func `it quotes paths for libpq`() {
         #expect(
-            layout(#"/it's a \ path"#).connectionString
+            layout(#"/it's a \ path"#).connectionString()
                 == #"host='/it\'s a \\ path/run' port=5432 user=grandstand dbname=grandstand"#)
     }
 

@@ -54,6 +54,16 @@ struct BadInputTests {
             slug: "event-not-found"),
     ]
 
+    @Test func `a method that HTTP does not have is refused with the ones that there are`() async throws {
+        try await Stage.with { stage in
+            let refused = try await stage.api("BREW", "/v1/events")
+            #expect((refused.status, refused.slug) == (405, "method-not-allowed"), "\(refused.text)")
+            #expect(refused.headers["allow"]?.contains("PATCH") == true)
+            #expect(refused.headers["content-type"] == "application/problem+json")
+            #expect(refused.headers["x-content-type-options"] == "nosniff")
+        }
+    }
+
     /// Afterwards everything is as it was. How a refusal looks, and those that need no database, GrandstandAPITests test.
     @Test func `what the store refuses changes nothing`() async throws {
         try await Stage.with { stage in

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
+internal import JSON
 internal import Testing
 
 /// What scripts rely on: exit codes, options that are not ignored, standard output for the answer alone.
@@ -65,6 +66,37 @@ struct CommandScriptTests {
             #expect(sent.exitCode == 0)
             #expect(sent.text.contains("scheduled: waits until \(at.dropLast())"), "\(sent.text)")
             #expect(sent.text.contains("1 accepted"), "\(sent.text)")
+        }
+    }
+
+    @Test func `a message that is sent from the start of its event moves with it`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            let refused = try await grandstand(
+                stage, "broadcast", "send", "derby", "--content-state", "{}", "--send-at", "start-10m")
+            #expect(refused.exitCode == 1)
+            #expect(refused.text.contains("startsAt of the event derby"), "\(refused.text)")
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7_200).rounded())
+            func move(by seconds: Double) async throws {
+                let moved = try await grandstand(
+                    stage, "event", "put", "derby", "--starts-at",
+                    start.addingTimeInterval(seconds).formatted(.iso8601))
+                #expect(moved.exitCode == 0, "\(moved.text)")
+            }
+            try await move(by: 0)
+            for form in ["start+1h", "start+90", "start", "start-10m"] {
+                let sent = try await grandstand(
+                    stage, "broadcast", "send", "derby", "--content-state", "{}", "--send-at", form)
+                #expect(sent.exitCode == 0, "\(sent.text)")
+            }
+            try await move(by: 600)
+            let scheduled = try await stage.api("GET", "/v1/events/derby/broadcasts?scheduled=true").json["items"]?
+                .items
+            let after = [-600, 0, 90, 3_600]
+            #expect(scheduled?.map { $0["afterStart"]?.int } == after)
+            #expect(
+                scheduled?.map { $0["sendAt"]?.string }
+                    == after.map { RFC3339.text(start.addingTimeInterval(600 + Double($0))) })
         }
     }
 

@@ -29,9 +29,9 @@ struct CommandTests {
 
     @Test func `a file that is not there is named, without a lesson in options`() async throws {
         try await Stage.with { stage in
-            let preview = try await grandstand(stage, "calendar", "preview", "cup", "/nowhere/cup.ics")
+            let preview = try await grandstand(stage, "season", "preview", "/nowhere/cup.json")
             #expect(preview.exitCode == 1)
-            #expect(preview.text == "Error: the file /nowhere/cup.ics cannot be read\n")
+            #expect(preview.text == "Error: the file /nowhere/cup.json cannot be read\n")
         }
     }
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Testing
 
 /// Connections that take too long, and certificates that change, from outside.

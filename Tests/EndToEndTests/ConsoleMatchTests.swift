@@ -4,6 +4,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
+internal import JSON
 internal import Testing
 
 /// A match day by plain forms, as a browser without scripts sends them: over a real server, a database and the simulator.
@@ -75,37 +76,27 @@ struct ConsoleMatchTests {
         }
     }
 
-    @Test func `a season comes out of a file that was looked at first`() async throws {
+    @Test func `the season's page has the events by day, of all seasons or of one`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
-            let declaration = """
-                {"format": "csv", "eventKey": "cup:{uid}", "name": "{summary}", "defaultDuration": 7200,
-                 "columns": {"summary": "match", "startsAt": "when"}, "channelsOpenBefore": 3600,
-                 "audiences": [{"bundleId": "\(Stage.bundleID)", "environment": "development",
-                                "storagePolicy": "noMessageStored"}]}
-                """
-            try await browser.submit(
-                "/console/calendars", on: "/console/calendars", [("name", "cup"), ("declaration", declaration)])
             let day = RFC3339.text(Date().addingTimeInterval(3 * 86_400)).prefix(10)
-            let file = "uid,when,match\r\n1,\(day)T14:30:00Z,A – B\r\n2,\(day)T18:30:00Z,C – D <i>\r\n3,soon,E – F\r\n"
-            let path = "/console/calendars/cup"
-            let preview = try await browser.send(path + "/preview", on: path, [("file", file)])
-            #expect(preview.status == 200, "\(preview.body)")
-            for text in [
-                "Created: 2", "C – D &lt;i&gt;", "<th scope=\"row\" class=\"number\">\n4",
-                "The most places that will be taken",
-            ] {
-                #expect(preview.body.contains(text), "\(text)")
+            for (key, season) in [("cup:1", "cup"), ("league:1", "league")] {
+                let put = try await stage.api(
+                    "PUT", "/v1/events/\(key)",
+                    """
+                    {"name": "\(season) <i>", "startsAt": "\(day)T14:30:00Z", "metadata": {"season": {"name": "\(season)"}},
+                     "audiences": [\(Stage.audience(.development, .noMessageStored))]}
+                    """)
+                #expect(put.status == 201, "\(put.text)")
             }
-            #expect(try await stage.api("GET", "/v1/events").json["items"]?.items.isEmpty == true)
-            let copy = try #require(
-                preview.body.components(separatedBy: #"name="copy" value=""#).last?.components(separatedBy: "\"").first)
-            try await browser.submit(path + "/apply", on: path, [("copy", copy)])
-            let season = try await browser.get("/console/season")
-            for text in ["A – B", "C – D &lt;i&gt;", "1 place", "2 created"] {
-                #expect(season.body.contains(text), "\(text)")
+            let all = try await browser.get("/console/season")
+            #expect(all.body.contains("cup &lt;i&gt;") && all.body.contains("league &lt;i&gt;"))
+            for path in ["/console/season?season=cup", "/console/events?season=cup"] {
+                let one = try await browser.get(path)
+                #expect(one.body.contains("cup &lt;i&gt;") && !one.body.contains("league &lt;i&gt;"), "\(path)")
             }
+            #expect(try await stage.api("GET", "/v1/events?season=a%20b").status == 422)
             try await browser.submit(
                 "/console/events/cup%3A1/move", on: "/console/events/cup%3A1", [("startsAt", "\(day)T15:00")])
             #expect(

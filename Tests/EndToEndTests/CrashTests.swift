@@ -4,6 +4,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Synchronization
 internal import Testing
 
@@ -37,7 +38,7 @@ struct CrashTests {
                 let hold = simulator.hold { $0.isCreation }
                 _ = try await simulator.requests(mark + 8) { $0.request.isCreation }
                 try await declared
-                server.kill9()
+                await server.kill()
                 hold.release()
             }
 
@@ -93,16 +94,9 @@ struct CrashTests {
     /// Declares events with one audience each, some at a time; again is no harm.
     private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {
         let audience = Stage.audience(.development, .noMessageStored)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, key) in keys.enumerated() {
-                if index >= 8 { try await group.next() }
-                group.addTask {
-                    let answer = try await api(
-                        "PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
-                    try #require([200, 201].contains(answer.status), "\(answer.text)")
-                }
-            }
-            try await group.waitForAll()
+        try await forEach(keys, atMost: 8) { key in
+            let answer = try await api("PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
+            try #require([200, 201].contains(answer.status), "\(answer.text)")
         }
     }
 

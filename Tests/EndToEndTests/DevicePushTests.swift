@@ -160,6 +160,36 @@ struct DevicePushTests {
         }
     }
 
+    @Test func `who follows late sees the newest score, not the declared one; at the end the parts are the followers`()
+        async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let app = try await stage.appsKey()
+            let early = try stage.fan("early")
+            try await early.register(app)
+            try await stage.putStartingEvent()
+            try await stage.startNow()
+            try await stage.shows(early, #"{"home": 0}"#)
+            _ = try await stage.settled(
+                try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1}}"#))
+            let late = try stage.fan("late")
+            try await late.register(app)
+            for fan in [early, late] { try await stage.shows(fan, #"{"home": 1}"#) }
+            try await stage.started(accepted: 2)
+            #expect(!stage.devicePushes.contains { $0.deviceToken == late.token && $0.text.contains(#"{"home": 0}"#) })
+
+            _ = try await stage.settled(
+                try await stage.broadcast(#"{"event": "end", "contentState": {"home": 2}}"#))
+            let tooLate = try stage.fan("too-late")
+            try await tooLate.register(app)
+            let over = try await stage.starts()
+            #expect(over["state"]?.string == "done")
+            #expect(over.count("accepted") == 2)
+            #expect(over.addsUp, "\(over)")
+        }
+    }
+
     @Test func `phones that are offline show the card, and the score of now, when they are back`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()

@@ -114,6 +114,68 @@ struct DoubtTests {
         }
     }
 
+    @Test func `after a false refusal of a broadcast a new event has its channel within five seconds`() async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putLiveEvent()
+            stage.simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isBroadcast }
+            _ = try await stage.settled(try await stage.broadcast(Self.message))
+            #expect(try await stage.quota()["alarm"]?.string == "capability-off")
+            let declared = ContinuousClock.now
+            try await stage.putEvent("second")
+            try await stage.activeChannels(of: "second")
+            #expect(declared.duration(to: .now) < .seconds(5))
+            // The creation that Apple accepted has ended the alarm.
+            #expect(try await stage.quota()["alarm"]?.string == nil)
+        }
+    }
+
+    @Test func `a false refusal of a creation: it is asked again within five seconds`() async throws {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            try await stage.putApp()
+            stage.simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isCreation }
+            let declared = ContinuousClock.now
+            try await stage.putEvent("derby")
+            try await stage.activeChannels(of: "derby")
+            #expect(declared.duration(to: .now) < .seconds(5))
+            #expect(stage.simulator.journal().count { $0.request.isCreation } == 2)
+            #expect(try await stage.quota()["alarm"]?.string == nil)
+        }
+    }
+
+    /// The remedy that the alarm names.
+    @Test func `off, the channels gone, on again: recreate makes them all, and those that waited, within five seconds`()
+        async throws
+    {
+        try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
+            let known = ["derby", "friendly", "final"]
+            try await stage.putApp()
+            for key in known { try await stage.putEvent(key) }
+            for key in known { try await stage.activeChannels(of: key) }
+            let before = Set(stage.atApple().map(\.id))
+            stage.simulator.setBroadcastCapability(false, of: Stage.bundleID)
+            try await stage.putEvent("late")
+            // Refused several times, so that its own pause is long by now.
+            _ = try await stage.simulator.requests(3) {
+                $0.request.isCreation && $0.reason == .broadcastFeatureNotEnabled
+            }
+            #expect(try await stage.quota()["alarm"]?.string == "capability-off")
+
+            stage.simulator.setBroadcastCapability(true, of: Stage.bundleID)
+            let asked = ContinuousClock.now
+            let report = try await stage.reconcile(#"{"apply": true, "recreate": true}"#)
+            #expect(report["applied"]?.bool == true)
+            for key in known + ["late"] {
+                try await until("\(key) has a channel that Apple has") {
+                    let channels = try await stage.activeChannels(of: key)
+                    return before.isDisjoint(with: channels) ? () : nil
+                }
+            }
+            #expect(asked.duration(to: .now) < .seconds(5))
+            #expect(stage.atApple().count == 4)
+            #expect(try await stage.quota()["alarm"]?.string == nil)
+        }
+    }
+
     @Test func `a refused list raises the same alarm, and the next list ends it`() async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putLiveEvent()

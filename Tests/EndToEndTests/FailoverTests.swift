@@ -1,9 +1,7 @@
 internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandStore
 internal import GrandstandTestKit
-internal import Postgres
 internal import Testing
 
 /// A connection string with several hosts: what one of them committed is there when another takes over.
@@ -30,8 +28,7 @@ struct FailoverTests {
                     let waiting = try await stage.broadcast(
                         #"{"event": "update", "contentState": {"n": 2}, "alert": {"title": "Goal"}}"#)
 
-                    Self.crash(one)
-                    await first.stop()
+                    await first.kill()
                     try FileManager.default.moveItem(atPath: one, toPath: two)
                     _ = try await second.start()
                     hold.release()
@@ -64,19 +61,9 @@ struct FailoverTests {
 
     /// Starts both, and names both in one connection string; the first has the tables.
     private static func hosts(of first: PostgresCluster, _ second: PostgresCluster) async throws -> String {
-        let connection = try await first.start()
-        let pool = PostgresPool(configuration: .stores(connectionString: connection), logger: Stage.logger)
-        _ = try await Migrator(pool).migrate()
-        await pool.close()
+        let connection = try await first.startMigrated()
         let host = /host='([^']+)'/
         let other = try #require(try await second.start().firstMatch(of: host)?.output.1)
         return connection.replacing(host) { "host='\($0.output.1),\(other)'" }
-    }
-
-    /// SIGQUIT: an immediate stop, nothing is written any more.
-    private static func crash(_ directory: String) {
-        let text = (try? String(contentsOfFile: directory + "/postgres/postmaster.pid", encoding: .utf8)) ?? ""
-        guard let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else { return }
-        Foundation.kill(pid, SIGQUIT)
     }
 }

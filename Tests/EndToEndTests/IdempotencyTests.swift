@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import MatchDriver
 internal import Testing
 
 /// `Idempotency-Key` from outside: in parallel, over replicas, through a crash.
@@ -57,17 +58,33 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `a refusal for good is given again, one of syntax too`() async throws {
+    @Test func `a refusal is not kept: what was mended since, the same request is carried out`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
-            let headers = ["Idempotency-Key": "early"]
-            let first = try await stage.api("POST", Self.path, Self.update, headers: headers)
-            #expect(first.status == 404)
+            func post(_ key: String, _ body: String = Self.update, to path: String = Self.path) async throws
+                -> HTTPCaller.Answer
+            {
+                try await stage.api("POST", path, body, headers: ["Idempotency-Key": key])
+            }
+            let batch = #"{"items": [{"eventKey": "derby", "event": "update", "contentState": {}}]}"#
+            let missing = try await post("early")
+            #expect((missing.status, missing.slug) == (404, "event-not-found"))
+            let missed = try await post("batch", batch, to: "/v1/broadcasts")
+            #expect(missed.json["items"]?[0]?["problem"]?["status"]?.int == 404, "\(missed.text)")
             try await stage.putEvent("derby")
-            let second = try await stage.api("POST", Self.path, Self.update, headers: headers)
-            #expect(second.status == 404)
-            #expect(second.headers["idempotent-replayed"] == "true")
-            #expect(second.headers["content-type"] == "application/problem+json")
+            for _ in 1...2 {
+                #expect(try await post("early").status == 202)
+                let batch = try await post("batch", batch, to: "/v1/broadcasts")
+                #expect(batch.json["items"]?[0]?["id"] != nil, "\(batch.text)")
+            }
+            #expect(try await post("early").headers["idempotent-replayed"] == "true")
+
+            #expect(try await post("end", #"{"event": "end"}"#).status == 202)
+            let over = try await post("late")
+            #expect((over.status, over.slug) == (409, "event-ended"))
+            #expect(over.json["detail"]?.string?.contains("/v1/events/derby/reopen") == true, "\(over.text)")
+            #expect(try await stage.api("POST", "/v1/events/derby/reopen").status == 200)
+            #expect(try await post("late").status == 202)
         }
     }
 
@@ -112,7 +129,7 @@ struct IdempotencyTests {
                     }
                 }
                 await group.next()
-                victim.kill9()
+                await victim.kill()
             }
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let caller = HTTPCaller(url: stage.url, secret: secret)

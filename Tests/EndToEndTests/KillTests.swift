@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Testing
 
 /// Whatever is killed in mid-flight: the newest state that was accepted arrives, and no channel's timestamp goes back.
@@ -42,13 +43,13 @@ struct KillTests {
             let lost = try #require(try await simulator.requests(1) { $0.request.isBroadcast }.first)
             let second = try await ServerProcess.start(environment)
             let killed = ContinuousClock.now
-            first.kill9()
+            await first.kill()
             hold.release()
             let again = try await simulator.requests(2) { $0.request.isBroadcast }[1]
             #expect(killed.duration(to: .now) < .seconds(10))
             #expect(again.request.body == lost.request.body)
             #expect(again.request[header: "apns-request-id"] == lost.request[header: "apns-request-id"])
-            second.kill9()
+            await second.kill()
         }
     }
 
@@ -96,24 +97,19 @@ struct KillTests {
         try await stadium.settleNewcomers(rounds: kills)
 
         let sent = try await until("every newest state has arrived", within: .seconds(60)) {
-            let sent = stadium.broadcasts()
+            let sent = simulator.arrivals
             return calls.areMet(by: sent) ? sent : nil
         }
-        var last: [Int: Int] = [:]
-        var repeats = 0
-        for message in sent {
-            #expect(message.timestamp >= last[message.event] ?? 0, "match-\(message.event) went back in time")
-            #expect(
-                !calls.withdrawn[message.event].contains(message.step), "match-\(message.event): withdrawn, and sent")
-            if message.timestamp == last[message.event] { repeats += 1 }
-            last[message.event] = message.timestamp
-        }
+        let order = ArrivalOrder(sent)
+        #expect(order.backwards == [])
+        let withdrawn = sent.filter { calls.withdrawn[$0.match].contains($0.number) }
+        #expect(withdrawn.isEmpty, "withdrawn, and sent")
         foreigner.finish()
         try await foreign?.value
         try await expectChannels(stadium, simulator, foreigner, opened)
         let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
         return "\(killed); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
-            + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(repeats) of them again with the same timestamp; "
+            + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(order.repeats) of them again with the same timestamp; "
             + "\(foreigner.made.count) channels made by others"
     }
 

@@ -60,8 +60,69 @@ struct LookupTests {
             #expect(answer.json["timestamp"]?.int != nil)
             #expect(try await stage.api("GET", Self.path).json["contentState"] == nil)
             hold.release()
-            _ = try await stage.settled(id)
+            let timestamp = try await stage.settled(id)["deliveries"]?[0]?["timestamp"]?.int
+            // The one that phones got.
+            #expect(timestamp != nil)
+            #expect(
+                stage.simulator.journal().last { $0.request.isBroadcast }?.request.json["aps"]?["timestamp"]?.int
+                    == timestamp)
+            #expect(try await stage.api("GET", path).json["timestamp"]?.int == timestamp)
             #expect(try await stage.api("GET", Self.path + "?include=all").status == 422)
+        }
+    }
+
+    @Test func `a channel without a place: apps are told so, and when to ask again, until there is one`() async throws {
+        try await Stage.with { stage in
+            func putApp(_ limit: Int) async throws {
+                let answer = try await stage.api(
+                    "PUT", "/v1/apps/\(Stage.bundleID)",
+                    #"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1", "channelLimit": \#(limit)}"#)
+                #expect((200...201).contains(answer.status), "\(answer.text)")
+            }
+            try await putApp(1)
+            _ = try await stage.putEvent("cup")
+            _ = try await stage.activeChannels(of: "cup")
+            _ = try await stage.putEvent("derby")
+            let told = try await until("the creation was refused") {
+                let answer = try await stage.api("GET", Self.path)
+                return answer.text.contains("no channel left") ? answer : nil
+            }
+            #expect((told.status, told.slug) == (404, "channel-pending"))
+            let retryAfter = try #require(told.headers["retry-after"].flatMap { Int($0) })
+            #expect((2...30).contains(retryAfter))
+            #expect(told.headers["cache-control"] == "public, max-age=\(min(retryAfter, 10))")
+            // Memory says the same as the database, which is asked once a second.
+            for _ in 1...20 {
+                let answer = try await stage.api("GET", Self.path)
+                #expect(answer.text.contains("no channel left"), "\(answer.text)")
+            }
+            try await putApp(2)
+            try await until("there is a place") {
+                try await stage.api("GET", Self.path).status == 200 ? () : nil
+            }
+        }
+    }
+
+    @Test func `whatever answers, Date does not go back and lags by a second at most`() async throws {
+        try await Stage.with { stage in
+            try await stage.putLiveEvent()
+            _ = try await until("memory knows it") {
+                try await stage.api("GET", Self.path).status == 200 ? true : nil
+            }
+            var last = Date.distantPast
+            let end = ContinuousClock.now + .seconds(3)
+            while ContinuousClock.now < end {
+                for path in [Self.path, "/v1/events/derby", Self.path + "-2", "/healthz"] {
+                    let before = Date()
+                    let answer = try await stage.api("GET", path)
+                    let date = try #require(answer.headers["date"].flatMap { HTTPDate.parse($0) })
+                    #expect(date >= last, "\(path)")
+                    // A tenth for the estimate of the database's clock.
+                    #expect(date.timeIntervalSince(before) > -1.1, "\(path)")
+                    #expect(date.timeIntervalSinceNow < 0.1, "\(path)")
+                    last = date
+                }
+            }
         }
     }
 

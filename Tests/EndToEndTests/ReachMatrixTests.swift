@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandAPI
 internal import GrandstandApp
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -23,7 +24,6 @@ struct ReachMatrixTests {
         let channel: String
         let webhook: String
         let key: String
-        let calendar: String
     }
 
     private struct Call: Sendable {
@@ -132,17 +132,9 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/webhooks/{id}/deliveries/{delivery}/replay",
             path: { "/v1/webhooks/\($0.webhook)/deliveries/\($0.channel)/replay" }),
-        .init(method: "GET", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" }),
-        .init(
-            method: "PUT", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" },
-            body: { _ in calendar(of: [Stage.bundleID]) }),
-        .init(
-            method: "POST", route: "/v1/calendars/{name}/preview", path: { "/v1/calendars/\($0.calendar)/preview" }),
-        .init(method: "POST", route: "/v1/calendars/{name}/sync", path: { "/v1/calendars/\($0.calendar)/sync" }),
         .init(method: "GET", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "POST", route: "/v1/keys/{id}/rotations", path: { "/v1/keys/\($0.key)/rotations" }),
         // Calls that end things come last.
-        .init(method: "DELETE", route: "/v1/calendars/{name}", path: { "/v1/calendars/\($0.calendar)" }),
         .init(method: "DELETE", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
         .init(method: "DELETE", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "DELETE", route: "/v1/webhooks/{id}", path: { "/v1/webhooks/\($0.webhook)" }),
@@ -157,15 +149,10 @@ struct ReachMatrixTests {
     private static let others: Set<String> = [
         "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/quotas/history",
         "GET /v1/audit-log",
-        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys", "GET /v1/calendars",
+        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys",
     ]
 
     private static let hook = #"{"url": "https://example.com/hook", "topics": ["broadcast.settled"]}"#
-
-    private static func calendar(of apps: [String]) -> String {
-        let audiences = apps.map { Stage.audience(.development, .noMessageStored, of: $0) }
-        return #"{"format": "ics", "eventKey": "c:{uid}", "audiences": [\#(audiences.joined(separator: ","))]}"#
-    }
 
     /// Makes an event of these apps with a sent and a scheduled broadcast, and the first app's channel, webhook and key.
     private func make(_ name: String, of apps: [String], on stage: Stage) async throws -> Thing {
@@ -173,30 +160,28 @@ struct ReachMatrixTests {
         try await stage.activeChannels(of: name)
         let sent = try await stage.broadcast(Self.update, to: name)
         let scheduled = try await stage.broadcast(
-            #"{"event": "update", "contentState": {}, "sendAt": "2100-01-01T00:00:00Z"}"#, to: name)
+            #"{"event": "update", "contentState": {}, "sendAt": "2099-01-01T00:00:00Z"}"#, to: name)
         let push = try await stage.api(
             "POST", "/v1/apps/\(apps[0])/development/pushes",
-            #"{"token": "ab", "event": "update", "contentState": {}, "sendAt": "2100-01-01T00:00:00Z"}"#)
+            #"{"token": "ab", "event": "update", "contentState": {}, "sendAt": "2099-01-01T00:00:00Z"}"#)
         let channel = try await stage.api(
             "POST", "/v1/apps/\(apps[0])/development/channels", #"{"storagePolicy": "noMessageStored"}"#)
         let bound = #", "bundleIds": ["\#(apps.joined(separator: #"", ""#))"]"#
         let webhook = try await stage.api("POST", "/v1/webhooks", String(Self.hook.dropLast()) + bound + "}")
         let key = try await stage.api("POST", "/v1/keys", #"{"name": "\#(name)", "scopes": ["lookup"]\#(bound)}"#)
-        let calendar = try await stage.api("PUT", "/v1/calendars/\(name)", Self.calendar(of: apps))
-        #expect(calendar.status == 201, "\(calendar.text)")
         return Thing(
             name: name, app: apps[0], event: name, sent: sent, scheduled: scheduled,
             push: try #require(push.json["id"]?.string, "\(push.text)"),
             channel: try #require(channel.json["id"]?.string, "\(channel.text)"),
             webhook: try #require(webhook.json["id"]?.string, "\(webhook.text)"),
-            key: try #require(key.json["id"]?.string, "\(key.text)"), calendar: name)
+            key: try #require(key.json["id"]?.string, "\(key.text)"))
     }
 
     @Test func `a key of one app reaches its own on every route, and nothing of another's or of both's`() async throws {
         try await Stage.with { stage in
             let walked = Set(Self.calls.map { "\($0.method) \($0.route)" }).union(Self.others)
             let routed = Set(
-                stage.server.operations.filter(\.needsKey).map { "\($0.method) \($0.path)" })
+                Contract.Operation.all.filter { $0.scopes != nil }.map { "\($0.method) \($0.path)" })
             #expect(routed.subtracting(walked).sorted() == [])
             #expect(walked.subtracting(routed).sorted() == [])
 
@@ -250,7 +235,7 @@ struct ReachMatrixTests {
 
     private func listed(_ caller: HTTPCaller, _ mine: Thing) async throws {
         let paths = [
-            "/v1/apps", "/v1/events", "/v1/quotas", "/v1/audit-log", "/v1/webhooks", "/v1/keys", "/v1/calendars",
+            "/v1/apps", "/v1/events", "/v1/quotas", "/v1/audit-log", "/v1/webhooks", "/v1/keys",
             "/v1/apps?limit=1",
             "/v1/events?bundleId=\(Stage.bundleID)",
         ]

@@ -125,6 +125,24 @@ struct ReconciliationTests {
         }
     }
 
+    @Test func `the only known channel vanished: asked for first, as several are`() async throws {
+        try await Stage.with(settings: Self.quiet) { stage in
+            let lost = try await stage.putLiveEvent()
+            try await AppleConsole.with(stage.simulator) { console in
+                for channelID in lost { try await console.delete(channelID) }
+            }
+            let report = try await stage.reconcile(#"{"apply": true}"#)
+            #expect(report["alarm"]?.string == "capability-off")
+            #expect(report["applied"]?.bool == false)
+            #expect(report["actions"]?.items.map { $0["action"]?.string } == ["recreate"])
+            #expect(try await stage.activeChannels(of: "derby") == lost)
+            #expect(try await stage.reconcile(#"{"apply": true, "recreate": true}"#)["applied"]?.bool == true)
+            try await until("the event has another channel") {
+                try await stage.activeChannels(of: "derby") == stage.atApple().map(\.id)
+            }
+        }
+    }
+
     @Test func `everything vanished: an alarm and a plan, carried out only when asked for`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putLiveEvent("friendly")

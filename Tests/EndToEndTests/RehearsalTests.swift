@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Testing
 
 /// The dress rehearsal, as a person asks for it: `grandstand rehearse`.

@@ -3,6 +3,7 @@ internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Testing
 
@@ -54,13 +55,14 @@ struct StandbyTests {
                     let secret = try await stage.caller([.lookup]).secret
                     let settings = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": pair.standbyURL]
                     let server = try await ServerProcess.start(environment.merging(settings) { $1 })
-                    defer { server.kill9() }
-                    let phone = HTTPCaller(url: server.url, secret: secret)
-                    try await until("lookups are answered") { try await phone("GET", Self.path).status == 200 }
+                    try await withCleanup({ await server.kill() }) {
+                        let phone = HTTPCaller(url: server.url, secret: secret)
+                        try await until("lookups are answered") { try await phone("GET", Self.path).status == 200 }
 
-                    try await Self.follows(pair, stage, phone)
-                    try await Self.refusesTheRest(server, stage)
-                    try await Self.outlives(pair, stage, phone)
+                        try await Self.follows(pair, stage, phone)
+                        try await Self.refusesTheRest(server, stage)
+                        try await Self.outlives(pair, stage, phone)
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import Foundation
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Testing
 

@@ -5,6 +5,7 @@ internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandStore
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Testing
 

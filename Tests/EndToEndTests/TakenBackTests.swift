@@ -35,8 +35,10 @@ struct TakenBackTests {
             }
             stage.simulator.advance(by: .seconds(10))
 
+            #expect(try await stage.api("GET", "/v1/events/final").json["reopenedAt"] == nil)
             let reopened = try await stage.api("POST", "/v1/events/final/reopen")
             #expect(reopened.status == 200, "\(reopened.text)")
+            #expect(reopened.json["reopenedAt"]?.string == reopened.json["updatedAt"]?.string)
             #expect(reopened.json["state"]?.string == "live")
             #expect(reopened.json["channels"]?.items.map { $0["channel"]?.string } == ["kept", "kept"])
             #expect(reopened.json["warnings"]?.items.count == 2)

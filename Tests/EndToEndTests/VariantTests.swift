@@ -18,6 +18,47 @@ struct VariantTests {
         }
     }
 
+    @Test func `after the end of the first variant, list, lookups and batch agree on the next`() async throws {
+        try await Stage.with { stage in
+            let channels = try await stage.putLiveEvent("derby", Self.audiences())
+            let list = "/v1/lookup/\(Stage.bundleID)/development"
+            /// What a list, a lookup and many at once say without a variant, or with one.
+            func told(_ query: String = "") async throws -> [String?] {
+                let lookup = try await stage.api("GET", list + "/derby" + query)
+                let content = try await stage.api(
+                    "GET", list + "/derby" + query + (query.isEmpty ? "?" : "&") + "include=contentState")
+                let batch = try await stage.api("POST", list + query, #"{"eventKeys": ["derby"]}"#).json
+                return [
+                    lookup.json["channelId"]?.string ?? lookup.slug,
+                    content.json["channelId"]?.string ?? content.slug,
+                    try await stage.api("GET", list + query).json["items"]?[0]?["channelId"]?.string,
+                    batch["items"]?[0]?["channelId"]?.string ?? batch["missing"]?[0]?["reason"]?.string,
+                ]
+            }
+            #expect(try await told() == Array(repeating: channels[0], count: 4))
+            func end(_ variant: String) async throws {
+                let id = try await stage.broadcast(
+                    """
+                    {"event": "end", "audiences": [
+                        {"bundleId": "\(Stage.bundleID)", "environment": "development", "variant": "\(variant)"}]}
+                    """)
+                _ = try await stage.settled(id)
+            }
+            try await end("de")
+            #expect(try await told() == Array(repeating: channels[1], count: 4))
+            let over = ["event-ended", "event-ended", nil, "event-ended"]
+            #expect(try await told("?variant=de") == over)
+            #expect(
+                try await told("?variant=es") == ["variant-not-found", "variant-not-found", nil, "variant-not-found"])
+            let unknown = try await stage.api("GET", list + "/derby?variant=es")
+            #expect(unknown.json["variants"]?.items.compactMap(\.string) == Self.languages)
+            #expect(try await stage.api("GET", list + "/cup?variant=es").slug == "event-not-found")
+            try await end("fr")
+            try await end("it")
+            #expect(try await told() == over)
+        }
+    }
+
     @Test func `one broadcast, three channels, three lookups; another priority of one touches no channel`() async throws
     {
         try await Stage.with { stage in

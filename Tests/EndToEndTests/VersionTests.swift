@@ -22,7 +22,8 @@ struct VersionTests {
                 try await stage.api(
                     "PUT", "/v1/events/derby", #"{"name": "\#(name)", "audiences": \#(audiences)}"#, headers: headers)
             }
-            #expect(try await put("first", ["If-Match": #""0", \#(tag)"#]).status == 200)
+            let first = try await put("first", ["If-Match": #""0", \#(tag)"#])
+            #expect(first.status == 200)
             let second = try await put("second", ["If-Match": tag])
             #expect(second.status == 412)
             #expect(second.slug == "version-mismatch")
@@ -33,10 +34,38 @@ struct VersionTests {
             let present = try await stage.api("GET", "/v1/events/derby")
             #expect(present.json["name"]?.string == "first")
             #expect(present.headers["etag"] != tag)
+            #expect(first.headers["etag"] == present.headers["etag"])
             // A broadcast makes it live, and no other version.
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {}}"#)
             #expect(try await stage.api("GET", "/v1/events/derby").headers["etag"] == present.headers["etag"])
             #expect(try await put("last", ["If-Match": try #require(present.headers["etag"])]).status == 200)
+        }
+    }
+
+    @Test func `who changed something can change it again with the tag of the answer`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let audiences = "[\(Stage.audience(.development, .noMessageStored))]"
+            let hook = try await stage.api(
+                "POST", "/v1/webhooks", #"{"url": "https://hooks.example/a", "topics": ["quota.level"]}"#)
+            let webhook = "/v1/webhooks/\(try #require(hook.json["id"]?.string))"
+            let cases = [
+                ("PUT", "/v1/events/derby", #"{"name": "x", "audiences": \#(audiences)}"#),
+                ("PATCH", "/v1/events/derby", #"{"kind": "match"}"#),
+                (
+                    "PUT", "/v1/apps/\(Stage.bundleID)",
+                    #"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1"}"#
+                ),
+                ("PUT", webhook, #"{"url": "https://hooks.example/b", "topics": ["quota.level"]}"#),
+            ]
+            for (method, path, body) in cases {
+                let made = try await stage.api(method, path, body)
+                #expect((200...201).contains(made.status), "\(path): \(made.text)")
+                let tag = try #require(made.headers["etag"], "\(path)")
+                #expect(try await stage.api("GET", path).headers["etag"] == tag, "\(path)")
+                let again = try await stage.api(method, path, body, headers: ["If-Match": tag])
+                #expect(again.status == 200, "\(path): \(again.text)")
+            }
         }
     }
 

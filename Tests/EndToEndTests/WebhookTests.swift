@@ -130,7 +130,10 @@ struct WebhookTests {
     @Test func `a channel that Apple lost is told of as missing, its successor as replacement`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
-                let channels = try await stage.putLiveEvent()
+                // Without another known channel nothing would be replaced unasked.
+                try await stage.putLiveEvent("friendly")
+                try await stage.putEvent("derby")
+                let channels = try await stage.activeChannels(of: "derby")
                 _ = try await Self.create(stage, receiver, ["channel.missing", "channel.replaced"])
                 try await AppleConsole.with(stage.simulator) { try await $0.delete(channels[0]) }
                 _ = try await stage.broadcast(Self.update)

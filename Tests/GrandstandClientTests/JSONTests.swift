@@ -93,10 +93,10 @@ struct JSONTests {
                 })
         }
         let new = try await problem(.problem(418, "tea-pot"))
-        #expect(new.kind == .unknown)
+        #expect(new.kind == nil)
         #expect(new.slug == "tea-pot")
         let page = try await problem(.init(status: 403, body: Data("<html>".utf8)))
-        #expect(page.kind == .unknown)
+        #expect(page.kind == nil)
         #expect("\(page)" == "HTTP 403: <html>")
     }
 

@@ -6,7 +6,7 @@ internal import Testing
 struct RetryPolicyTests {
     private typealias Policy = GrandstandClient.RetryPolicy
 
-    private static func answer(_ status: Int, _ kind: ServerProblem.Kind = .unknown, after: Int? = nil)
+    private static func answer(_ status: Int, _ kind: Contract.ProblemKind? = nil, after: Int? = nil)
         -> Policy.Outcome
     {
         .answer(status: status, kind: kind, retryAfter: after)
@@ -22,10 +22,8 @@ struct RetryPolicyTests {
         #expect(Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5) == nil)
     }
 
-    @Test func `what APNs or a calendar's server said is an answer, whatever its status`() {
-        for (status, kind) in [
-            (502, ServerProblem.Kind.apnsRefused), (504, .apnsUnanswered), (502, .calendarUnavailable),
-        ] {
+    @Test func `what APNs said is an answer, whatever its status`() {
+        for (status, kind) in [(502, Contract.ProblemKind.apnsRefused), (504, .apnsUnanswered)] {
             #expect(Policy.standard.wait(after: Self.answer(status, kind), made: 1, elapsed: .zero, chance: 0) == nil)
         }
     }

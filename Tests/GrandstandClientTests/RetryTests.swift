@@ -81,7 +81,7 @@ struct RetryTests {
             #"{"status":"not-ready","database":"unavailable","detail":"d","apns":{"development":{"state":"unknown","reason":null},"production":{"state":"reachable","reason":null}}}"#
         let transport = ScriptedTransport([{ Response(status: 503, body: Data(text.utf8)) }])
         let readiness = try await GrandstandClient.test(transport).send(.readiness())
-        #expect(readiness.database == "unavailable")
+        #expect(readiness.database == .unavailable)
         #expect(readiness.apns.production.state == .reachable)
         #expect(transport.requests.count == 1)
     }

@@ -6,10 +6,18 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// The first answer that tells of the Broadcast capability is noted, whatever call it was; thousands make one note.
+/// The first answer that tells of the Broadcast capability is noted, whatever call it was.
 @Suite(.timeLimit(.minutes(1)))
 struct CapabilityWatchTests {
     private static let off = Sample.refusal(.broadcastFeatureNotEnabled)
+
+    private static let calls: [@Sendable (CapabilityWatch, APNsAddress) async -> Void] = [
+        { _ = await $0.send(message, to: $1) },
+        { _ = await $0.createChannel(.noMessageStored, at: $1, requestID: UUID()) },
+        { _ = await $0.readChannel("a==", at: $1) },
+        { _ = await $0.deleteChannel("a==", at: $1, requestID: UUID()) },
+        { _ = await $0.listChannels(at: $1) },
+    ]
 
     private static func watch(_ gateway: FakeGateway, _ quirks: FakeQuirks) -> CapabilityWatch {
         CapabilityWatch(gateway: gateway, quirks: quirks, now: { Sample.now }, logger: Sample.logger)
@@ -18,47 +26,60 @@ struct CapabilityWatchTests {
     private static let message = BroadcastMessage(
         channelID: "a==", body: [], priority: .immediate, expiration: 0, requestID: UUID())
 
-    @Test func `each kind of call tells of a refusal, once`() async {
-        let calls: [@Sendable (CapabilityWatch) async -> Void] = [
-            { _ = await $0.send(Self.message, to: Sample.address()) },
-            { _ = await $0.readChannel("a==", at: Sample.address()) },
-            { _ = await $0.deleteChannel("a==", at: Sample.address(), requestID: UUID()) },
-            { _ = await $0.listChannels(at: Sample.address()) },
-        ]
-        for call in calls {
+    private static func address(isOff: Bool) -> APNsAddress {
+        var address = Sample.address()
+        address.isCapabilityOff = isOff
+        return address
+    }
+
+    @Test func `a refusal of each kind of call raises the alarm, unless it stands`() async {
+        for call in Self.calls {
             let quirks = FakeQuirks()
             let gateway = FakeGateway(
-                deletions: [.refused(Self.off)], reads: [.refused(Self.off)], lists: [.refused(Self.off)],
-                send: { _ in .refused(Self.off) })
+                creations: Array(repeating: .refused(Self.off), count: 2),
+                deletions: Array(repeating: .refused(Self.off), count: 2),
+                reads: Array(repeating: .refused(Self.off), count: 2),
+                lists: Array(repeating: .refused(Self.off), count: 2), send: { _ in .refused(Self.off) })
             let watch = Self.watch(gateway, quirks)
-            for _ in 0..<3 { await call(watch) }
-            #expect(quirks.notes.map(\.isOn) == [false])
-            #expect(quirks.notes.first?.evidence.contains("BroadcastFeatureNotEnabled") == true)
+            await call(watch, Self.address(isOff: true))
+            #expect(quirks.learned.isEmpty)
+            await call(watch, Self.address(isOff: false))
+            #expect(quirks.learned.map(\.value) == ["off"])
+            #expect(quirks.learned.first?.evidence.contains("BroadcastFeatureNotEnabled") == true)
         }
     }
 
-    @Test func `a success after a refusal is noted at once; other refusals say nothing`() async {
-        let quirks = FakeQuirks()
-        let answers = Mutex<[APNsAnswer<Void>]>([
-            .refused(Sample.refusal(.badPriority)), .refused(Self.off), .accepted((), .init(requestID: nil)),
-            .accepted((), .init(requestID: nil)), .refused(Self.off),
-        ])
-        let watch = Self.watch(FakeGateway(send: { _ in answers.withLock { $0.removeFirst() } }), quirks)
-        for _ in 0..<5 { _ = await watch.send(Self.message, to: Sample.address()) }
-        #expect(quirks.notes.map(\.isOn) == [false, true, false])
+    @Test func `a success of each kind of call ends the alarm, if it stands`() async {
+        let receipt = APNsReceipt(requestID: nil)
+        for call in Self.calls {
+            let quirks = FakeQuirks()
+            let gateway = FakeGateway(
+                creations: Array(repeating: .accepted("a==", receipt), count: 2),
+                deletions: Array(repeating: .accepted((), receipt), count: 2),
+                reads: Array(repeating: .accepted(.noMessageStored, receipt), count: 2),
+                lists: Array(repeating: .accepted(ChannelListing(channelIDs: []), receipt), count: 2),
+                send: { _ in .accepted((), receipt) })
+            let watch = Self.watch(gateway, quirks)
+            await call(watch, Self.address(isOff: false))
+            #expect(quirks.learned.isEmpty)
+            await call(watch, Self.address(isOff: true))
+            #expect(quirks.learned.map(\.value) == ["on"])
+        }
     }
 
-    @Test func `what could not be noted is noted with the next answer`() async {
-        let quirks = FakeQuirks(fails: true)
-        let watch = Self.watch(FakeGateway(send: { _ in .refused(Self.off) }), quirks)
-        for _ in 0..<2 { _ = await watch.send(Self.message, to: Sample.address()) }
-        #expect(quirks.attempts == 2)
+    @Test(arguments: [APNsAnswer<Void>.refused(Sample.refusal(.badPriority)), .unanswered("lost"), .unsent("no key")])
+    func `other answers say nothing of the capability`(_ answer: APNsAnswer<Void>) async {
+        for isOff in [true, false] {
+            let quirks = FakeQuirks()
+            let watch = Self.watch(FakeGateway(send: { _ in answer }), quirks)
+            _ = await watch.send(Self.message, to: Self.address(isOff: isOff))
+            #expect(quirks.learned.isEmpty)
+        }
     }
 
-    @Test func `creations are the ledger's to note`() async {
-        let quirks = FakeQuirks()
-        let watch = Self.watch(FakeGateway(creations: [.refused(Self.off)]), quirks)
-        _ = await watch.createChannel(.noMessageStored, at: Sample.address(), requestID: UUID())
-        #expect(quirks.notes.isEmpty)
+    @Test func `an alarm that cannot be noted does not harm the call`() async {
+        let watch = Self.watch(FakeGateway(send: { _ in .refused(Self.off) }), FakeQuirks(fails: true))
+        let answer = await watch.send(Self.message, to: Self.address(isOff: false))
+        #expect("\(answer)" == "\(APNsAnswer<Void>.refused(Self.off))")
     }
 }

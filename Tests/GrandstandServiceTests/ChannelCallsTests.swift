@@ -34,6 +34,19 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
+    @Test func `the server's own creation is recorded when the database is back; a caller's is left to Apple's list`()
+        async throws
+    {
+        let task = Sample.task(bundleID: Sample.plainID)
+        for (actor, recorded) in [(AuditActor.server, 1), (.commandLine, 0)] {
+            let ledger = FakeLedger(task.channel)
+            ledger.failNext(2)
+            let gateway = FakeGateway(creations: [.accepted("abc==", .init(requestID: "r"))])
+            _ = try? await Self.calls(gateway, ledger).create(task, retries: true, by: actor)
+            #expect(ledger.recorded.map(\.change) == Array(repeating: .created(channelID: "abc=="), count: recorded))
+        }
+    }
+
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
@@ -53,10 +66,11 @@ struct ChannelCallsTests {
         .init(
             answer: .refused(Sample.refusal(.tooManyRequests, retryAfter: 60)), reason: "TooManyRequests",
             looped: .creating, pause: 60...60),
-        // Only people can mend these: asked again slowly.
+        // Each creation finds out by itself whether the capability is on again.
         .init(
             answer: .refused(Sample.refusal(.broadcastFeatureNotEnabled)), reason: "BroadcastFeatureNotEnabled",
-            looped: .failed, pause: 128...256),
+            looped: .failed, pause: 1...2),
+        // Only people can mend these: asked again slowly.
         .init(
             answer: .refused(Sample.refusal(.badRequestParams)), reason: "BadRequestParams", looped: .failed,
             pause: 128...256),

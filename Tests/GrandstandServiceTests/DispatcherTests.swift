@@ -21,8 +21,8 @@ struct DispatcherTests {
         return Dispatcher(
             environment: .production, outbox: outbox, departures: departures,
             sends: Sends(
-                gateway: gateway, devices: devices, examinations: Sample.examinations(), now: { Sample.now }),
-            signals: signals, settings: settings, now: now,
+                gateway: gateway, devices: devices, now: { Sample.now }),
+            rates: Sample.rates(), signals: signals, settings: settings, now: now,
             logger: Sample.logger)
     }
 
@@ -242,6 +242,46 @@ struct DispatcherTests {
             await outbox.wait { $0.settled.count >= Circuit.threshold }
             #expect(departures.claim(1, in: .production) == nil)
         }
+    }
+
+    @Test func `an app that APNs throttles waits for its rate, another app's messages go`() async {
+        let outbox = FakeOutbox((1...6).map { Sample.delivery($0) })
+        let departures = LocalDepartures()
+        let signals = HandSignals()
+        let clock = Mutex(Sample.now)
+        let gateway = FakeGateway { message in
+            (1...6).contains { message.channelID == "channel-\($0)" }
+                ? .refused(Sample.refusal(.tooManyRequests)) : .accepted((), APNsReceipt(requestID: nil))
+        }
+        let dispatcher = Self.dispatcher(
+            outbox, gateway, departures: departures, signals: signals, now: { clock.withLock { $0 } })
+        await Self.run(dispatcher) {
+            await outbox.wait { $0.settled.count >= 6 }
+            outbox.add((7...9).map { Sample.delivery($0) } + [Sample.delivery(10, of: Sample.plainID)])
+            signals.wake()
+            await outbox.wait { $0.settled.count >= 7 }
+            #expect(outbox.books.settled.last?.delivery == 10)
+            #expect(outbox.books.waiting.map(\.id) == [7, 8, 9])
+            let limits = departures.claim(1, in: .production)?.limits ?? []
+            #expect(Set(limits.map(\.bundleID)) == [Sample.bundleID])
+            #expect(limits.first { $0.kind == .channel }?.allowance == 0)
+            #expect(limits.first { $0.kind == .token }.map { $0.allowance > 0 } ?? false)
+            clock.withLock { $0 += 10 }
+            signals.wake()
+            await outbox.wait { $0.settled.count >= 8 }
+            #expect(outbox.books.settled.last?.delivery == 7)
+            #expect(outbox.books.waiting.map(\.id) == [8, 9])
+        }
+    }
+
+    @Test func `a lane's own limit is settled with its answer`() async {
+        let outbox = FakeOutbox((1...2).map { Sample.delivery($0, lane: 1) })
+        let gateway = FakeGateway { _ in .refused(Sample.refusal(.tooManyRequests)) }
+        await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1)) {
+            await outbox.wait { $0.settled.count >= 2 }
+        }
+        #expect(outbox.books.settled.first?.notBefore == nil)
+        #expect(outbox.books.settled.last?.notBefore.map { $0 > Sample.now } ?? false)
     }
 
     @Test func `a message that takes long keeps its lease`() async {

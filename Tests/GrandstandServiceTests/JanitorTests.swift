@@ -7,46 +7,59 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct JanitorTests {
-    /// So many old broadcasts; takes down what it is asked.
-    private final class Attic: PrunableStore {
-        let state: Mutex<(left: Int, cutoffs: [Date])>
-        private let fails: Bool
+    /// What the janitor asked for.
+    private struct Step: Equatable {
+        let rows: RetentionRule.Rows
+        let before: Date
+    }
 
-        init(_ count: Int, fails: Bool = false) {
-            state = Mutex((count, []))
-            self.fails = fails
-        }
+    private let month = 30 * 86_400.0
 
-        func prune(before cutoff: Date, limit: Int) async throws -> Int {
-            try state.withLock { state in
-                state.cutoffs.append(cutoff)
-                if fails { throw Problem(.storeUnavailable, "down") }
+    private func janitor(_ rules: [RetentionRule], _ prune: @escaping Janitor.Prune) -> Janitor {
+        Janitor(rules: rules, prune: prune, pause: .zero, now: { Sample.now }, logger: Sample.logger)
+    }
+
+    @Test func `a round goes on in steps until nothing old is left, rule by rule`() async {
+        let state = Mutex((left: 120, steps: [Step]()))
+        await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: 2 * month)]) {
+            rows, before, limit in
+            state.withLock { state in
+                state.steps.append(Step(rows: rows, before: before))
+                guard rows == .events else { return 0 }
                 let count = min(limit, state.left)
                 state.left -= count
                 return count
             }
-        }
-    }
-
-    private static func janitor(_ attic: Attic) -> Janitor {
-        var settings = Janitor.Settings(keep: 86_400)
-        settings.step = 10
-        settings.pause = .zero
-        return Janitor(history: attic, settings: settings, now: { Sample.now }, logger: Sample.logger)
-    }
-
-    @Test func `a round goes on in steps until nothing old is left`() async {
-        let attic = Attic(25)
-        await Self.janitor(attic).round()
-        let (left, cutoffs) = attic.state.withLock { $0 }
+        }.round()
+        let (left, steps) = state.withLock { $0 }
         #expect(left == 0)
-        #expect(cutoffs == Array(repeating: Sample.now.addingTimeInterval(-86_400), count: 3))
+        #expect(
+            steps == Array(repeating: Step(rows: .events, before: Sample.now.addingTimeInterval(-month)), count: 3)
+                + [Step(rows: .keys, before: Sample.now.addingTimeInterval(-2 * month))])
     }
 
-    @Test func `a database that is down ends the round, not the janitor`() async {
-        let attic = Attic(25, fails: true)
-        await Self.janitor(attic).round()
-        #expect(attic.state.withLock { $0.cutoffs.count } == 1)
-        #expect(attic.state.withLock { $0.left } == 25)
+    @Test func `a rule that fails is left for the next round, and the others are applied`() async {
+        let asked = Mutex<[RetentionRule.Rows]>([])
+        let isDone = await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: month)]) {
+            rows, _, _ in
+            asked.withLock { $0.append(rows) }
+            throw Problem(.storeUnavailable, "down")
+        }.round()
+        #expect(!isDone)
+        #expect(asked.withLock { $0 } == [.events, .keys])
+    }
+
+    @Test func `after a round that failed the next one comes soon`() async {
+        let rounds = Mutex(0)
+        let janitor = Janitor(
+            rules: [RetentionRule(.events, keep: month)],
+            prune: { _, _, _ in
+                rounds.withLock { $0 += 1 }
+                throw Problem(.storeUnavailable, "down")
+            }, interval: .seconds(3_600), retry: .zero, now: { Sample.now }, logger: Sample.logger)
+        let running = Task { await janitor.run() }
+        while rounds.withLock({ $0 }) < 3 { await Task.yield() }
+        running.cancel()
+        await running.value
     }
 }

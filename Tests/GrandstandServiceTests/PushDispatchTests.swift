@@ -25,7 +25,7 @@ struct PushDispatchTests {
             return .unanswered("")
         }
         let sends = Sends(
-            gateway: gateway, devices: devices, examinations: Sample.examinations(), now: { Sample.now })
+            gateway: gateway, devices: devices, now: { Sample.now })
         var push = try Self.delivery(1)
         push.storagePolicy = .noMessageStored
         let answer = await sends.send(push)

@@ -39,7 +39,9 @@ struct ShardDispatcherTests {
         settings.pollInterval = pollInterval
         return ShardDispatcher(
             environment: .production, store: store,
-            pushes: DevicePushes(gateway: gateway, concurrency: concurrency, now: now), signals: HandSignals(),
+            pushes: DevicePushes(
+                gateway: gateway, concurrency: concurrency, rates: Sample.rates().devices, now: now),
+            signals: HandSignals(),
             wakenBy: .starts,
             settings: settings, now: now, logger: Sample.logger)
     }
@@ -70,6 +72,22 @@ struct ShardDispatcherTests {
         #expect(Set(gateway.pushes.map(\.requestID)).count == 600)
         #expect(store.books.settled.allSatisfy { $0.outcomes.count == 200 })
         #expect(store.books.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
+    }
+
+    @Test func `of an app whose key APNs refuses one push goes, and the others are given back until the next may`()
+        async
+    {
+        let refusal = APNsRefusal.heldBack(
+            by: KeyRefusal(reason: .invalidProviderToken, since: Sample.now), seconds: 3)
+        let gateway = FakeDevices { _ in .refused(refusal) }
+        let pushes = DevicePushes(gateway: gateway, concurrency: 1, rates: Sample.rates().devices, now: { Sample.now })
+        let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
+        #expect(gateway.pushes.count == 1)
+        #expect(outcomes.count { $0.verdict == nil } == 99)
+        let again = Sample.now.addingTimeInterval(3)
+        #expect(outcomes.compactMap(\.verdict) == [.retry(at: again, reason: "InvalidProviderToken")])
+        #expect(pushes.heldBack(at: Sample.now) == [Sample.address().bundleID])
+        #expect(pushes.heldBack(at: again).isEmpty)
     }
 
     @Test func `form and language make the body, and the end of its window the expiration`() async {

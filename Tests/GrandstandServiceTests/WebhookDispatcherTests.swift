@@ -27,6 +27,8 @@ struct WebhookDispatcherTests {
 
         func compose(now: Date, limit: Int) async throws -> Int { 0 }
 
+        func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws {}
+
         func claim(
             now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
         ) async throws -> [ClaimedWebhook] {

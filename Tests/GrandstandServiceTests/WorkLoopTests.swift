@@ -212,4 +212,13 @@ struct WorkLoopTests {
     func `a loop sleeps until the next is due, within its bounds`(_ next: NextRound, _ pause: Duration) {
         #expect(next.pause(now: Sample.now, longest: .seconds(60)) == pause)
     }
+
+    @Test func `a costly round is followed by a rest, one that waited for the database by a short one`() {
+        var settings = Self.settings()
+        settings.rest = .milliseconds(50)
+        settings.restPerRound = 4
+        #expect(settings.rest(after: .milliseconds(1)) == .milliseconds(50))
+        #expect(settings.rest(after: .milliseconds(150)) == .milliseconds(600))
+        #expect(settings.rest(after: .seconds(110)) == .seconds(2))
+    }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 /// What an event says for messages that say nothing themselves, and when its channels open.

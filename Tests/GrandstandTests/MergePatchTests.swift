@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 /// RFC 7396.

@@ -135,22 +135,4 @@ struct VariantTests {
         #expect(try BroadcastContent.byVariant(text) == written)
         #expect(BroadcastContent.text([:]) == nil)
     }
-
-    @Test func `a lookup without a variant finds the audience without one, else the first that was declared`() throws {
-        func record(_ channelID: String, _ variant: String?) throws -> LookupRecord {
-            LookupRecord(
-                topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored,
-                channelID: channelID, variant: try variant.map { try #require(Variant(rawValue: $0)) })
-        }
-        let (german, french, plain) = (try record("d", "de"), try record("f", "fr"), try record("p", nil))
-        func found(_ records: [LookupRecord], _ variant: String? = nil) -> String? {
-            records.first(topic: "com.example.goal", in: .production, variant.flatMap(Variant.init))?.channelID
-        }
-        #expect(found([german, french]) == "d")
-        #expect(found([german, french, plain]) == "p")
-        #expect(found([french, german], "de") == "d")
-        #expect(found([german, plain], "it") == nil)
-        #expect(found([]) == nil)
-        #expect([german].first(topic: "com.example.goal", in: .development, nil) == nil)
-    }
 }

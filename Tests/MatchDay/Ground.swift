@@ -1,8 +1,9 @@
 internal import APNsSimulator
-internal import APNsWire
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Logging
+internal import MatchDriver
 internal import Postgres
 internal import Synchronization
 
@@ -13,72 +14,68 @@ final class Ground: Sendable {
 
     let simulator: Simulator
     /// Through HAProxy, with a key that may do everything.
-    let caller: Caller
+    let organiser: Organiser
     private let pair: PostgresPair
     private let settings: [String: String]
     private let port: Int
-    private let folder: URL
-    private let running = Mutex(Running(program: ""))
+    private let folder: String
+    private let running: Mutex<Running>
     private let logger: Logger
 
     private struct Running {
         var program: String
-        var replicas: [Child?] = []
-        var loadBalancer: Child?
+        var replicas: [ChildProcess] = []
     }
 
-    /// Starts everything; returns once HAProxy has a replica that is ready.
-    static func open(program: String, port: Int, loadBalancer: String, logger: Logger) async throws -> Ground {
-        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-            .appending(path: "matchday-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var options = SimulatorOptions(directory: folder.path + "/apns")
-        options.capitals = .accepted
-        options.journalCapacity = 1_000_000
-        let simulator = Simulator(options: options, logger: logger)
-        let addresses = try await simulator.start()
-        let pair = try await PostgresPair.start(in: folder.path, durable: true, isMigrated: false, logger: logger)
-        let settings = environment(addresses).merging(["DATABASE_URL": pair.url]) { $1 }
-        let secret = try await prepare(program, settings)
-        let caller = Caller(url: "http://127.0.0.1:\(port)", secret: secret)
-        let ground = Ground(simulator, caller, pair, settings, port, folder, logger)
-        do {
-            try await ground.start(program, loadBalancer)
-        } catch {
-            await ground.close()
-            throw error
+    /// Starts everything, runs `body` once HAProxy has a replica that is ready, and ends everything.
+    static func with<Value: Sendable>(
+        program: String, port: Int, loadBalancer: String, logger: Logger, _ body: (Ground) async throws -> Value
+    ) async throws -> Value {
+        try await withTemporaryFolder("matchday") { folder in
+            try await Simulator.running(in: folder + "/apns", logger: logger) {
+                $0.capitals = .accepted
+            } _: { simulator, addresses in
+                try await PostgresPair.with(in: folder, durable: true, isMigrated: false, logger: logger) { pair in
+                    let settings = addresses.settings.merging([
+                        "DATABASE_URL": pair.url, "GRANDSTAND_LOG_LEVEL": "warning", "GRANDSTAND_LOG_FORMAT": "json",
+                    ]) { $1 }
+                    let secret = try await prepare(program, settings)
+                    let ground = try Ground(simulator, pair, settings, port, folder, program, secret, logger)
+                    return try await withCleanup({ await ground.stop() }) {
+                        let proxy = try await ground.start(loadBalancer)
+                        return try await withCleanup({ await proxy.kill() }) { try await body(ground) }
+                    }
+                }
+            }
         }
-        return ground
     }
 
     private init(
-        _ simulator: Simulator, _ caller: Caller, _ pair: PostgresPair, _ settings: [String: String], _ port: Int,
-        _ folder: URL, _ logger: Logger
-    ) {
+        _ simulator: Simulator, _ pair: PostgresPair, _ settings: [String: String], _ port: Int, _ folder: String,
+        _ program: String, _ secret: String, _ logger: Logger
+    ) throws {
         self.simulator = simulator
-        self.caller = caller
         self.pair = pair
         self.settings = settings
         self.port = port
         self.folder = folder
         self.logger = logger
+        running = Mutex(Running(program: program))
+        // A replica that is killed under a request, or a database that died under it: the next call is worth more. A
+        // client has few connections.
+        let clients = try (0..<8).map { _ in
+            GrandstandClient.once(try Self.url(port), key: secret, timeout: .seconds(5))
+        }
+        organiser = Organiser { clients }
     }
 
-    private static func environment(_ addresses: SimulatorAddresses) -> [String: String] {
-        [
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
-            "GRANDSTAND_APNS_KEY_DIR": URL(filePath: addresses.keyFile).deletingLastPathComponent().path,
-            "GRANDSTAND_APNS_CA_FILE": addresses.caFile,
-            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": addresses.url(.development),
-            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": addresses.url(.development),
-            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": addresses.url(.production),
-            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": addresses.url(.production),
-            "GRANDSTAND_LOG_LEVEL": "warning", "GRANDSTAND_LOG_FORMAT": "json",
-        ]
+    private static func url(_ port: Int) throws -> URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)") else { throw PlayFailure("port \(port)") }
+        return url
     }
 
     /// The program's own schema, and a key.
-    private static func prepare(_ program: String, _ settings: [String: String]) async throws -> String {
+    static func prepare(_ program: String, _ settings: [String: String]) async throws -> String {
         try await run(program, ["migrate"], settings)
         return try await run(program, ["keys", "create", "--name", "matchday", "--scope", "admin"], settings)
             .split(separator: "\n").last.map(String.init) ?? ""
@@ -89,46 +86,50 @@ final class Ground: Sendable {
         _ program: String, _ arguments: [String], _ settings: [String: String]
     ) async throws -> String {
         let output = try await Program.run(URL(filePath: program), arguments, environment: settings)
-        guard output.exitCode == 0 else { throw Mishap("\(program) \(arguments[0]): \(output.text)") }
+        guard output.exitCode == 0 else { throw PlayFailure("\(program) \(arguments[0]): \(output.text)") }
         return output.text
     }
 
-    private func start(_ program: String, _ configuration: String) async throws {
-        running.withLock { $0.program = program }
-        let children = try (0..<Self.replicas).map { try replica($0, program) }
+    private func start(_ configuration: String) async throws -> ChildProcess {
+        for index in 0..<Self.replicas {
+            let replica = try replica(index)
+            running.withLock { $0.replicas.append(replica) }
+        }
         var variables = ["GRANDSTAND_BIND": "127.0.0.1:\(port)"]
         for (index, name) in ["ONE", "TWO", "THREE", "FOUR"].enumerated() {
             variables["GRANDSTAND_" + name] = "127.0.0.1:\(port + 1 + index)"
         }
-        let loadBalancer = try Child(["haproxy", "-db", "-f", configuration], variables, log: log("haproxy"))
-        running.withLock { running in
-            running.replicas = children
-            running.loadBalancer = loadBalancer
+        let proxy = try ChildProcess(["haproxy", "-db", "-f", configuration], variables, log: log("haproxy"))
+        for index in 0..<Self.replicas { try await ready(port + 1 + index, log("replica-\(index + 1)")) }
+        try await ready(port, log("haproxy"))
+        return proxy
+    }
+
+    private func replica(_ index: Int) throws -> ChildProcess {
+        try ChildProcess(
+            [running.withLock { $0.program }, "serve"],
+            settings.merging(["GRANDSTAND_PORT": "\(port + 1 + index)"]) { $1 }, log: log("replica-\(index + 1)"))
+    }
+
+    private func log(_ name: String) -> String { "\(folder)/\(name).log" }
+
+    private func ready(_ port: Int, _ log: String) async throws {
+        let client = GrandstandClient.once(try Self.url(port), key: nil)
+        try await until("port \(port) is ready (\(log))") {
+            await (try? client.send("GET", "/readyz"))?.status == 200
         }
-        for index in 0..<Self.replicas { try await ready(index) }
-        try await until("HAProxy has a replica that is ready") { try await self.caller.isReady() }
-    }
-
-    private func replica(_ index: Int, _ program: String) throws -> Child {
-        try Child(
-            [program, "serve"], settings.merging(["GRANDSTAND_PORT": "\(port + 1 + index)"]) { $1 },
-            log: log("replica-\(index + 1)"))
-    }
-
-    private func log(_ name: String) -> String { folder.appending(path: name + ".log").path }
-
-    private func ready(_ index: Int) async throws {
-        let caller = Caller(url: "http://127.0.0.1:\(port + 1 + index)", secret: "")
-        try await until("replica \(index + 1) is ready (\(log("replica-\(index + 1)")))") { try await caller.isReady() }
     }
 
     // MARK: What happens to it
 
     /// SIGKILL; a supervisor starts it again at once.
     func killReplica(_ index: Int) async throws {
-        let (child, program) = running.withLock { ($0.replicas[index], $0.program) }
-        await child?.kill()
-        let next = try replica(index, program)
+        await running.withLock { $0.replicas[index] }.kill()
+        try restart(index)
+    }
+
+    private func restart(_ index: Int) throws {
+        let next = try replica(index)
         running.withLock { $0.replicas[index] = next }
     }
 
@@ -137,16 +138,14 @@ final class Ground: Sendable {
 
     /// A rolling deploy: one after the other is asked to stop, and started anew as the newer build.
     func replaceAll(by newer: String?) async throws {
-        let program = running.withLock { running in
-            running.program = newer ?? running.program
-            return running.program
+        if let newer {
+            running.withLock { $0.program = newer }
+            try await Self.run(newer, ["migrate"], settings)
         }
-        if newer != nil { try await Self.run(program, ["migrate"], settings) }
         for index in 0..<Self.replicas {
-            await running.withLock { $0.replicas[index] }?.terminate()
-            let next = try replica(index, program)
-            running.withLock { $0.replicas[index] = next }
-            try await ready(index)
+            await running.withLock { $0.replicas[index] }.terminate()
+            try restart(index)
+            try await ready(port + 1 + index, log("replica-\(index + 1)"))
         }
     }
 
@@ -155,29 +154,10 @@ final class Ground: Sendable {
         var configuration = PostgresConfiguration(connectionString: pair.url)
         configuration.mustWrite = true
         let pool = PostgresPool(configuration: configuration, logger: logger)
-        do {
-            let rows = try await pool.query(query)
-            await pool.close()
-            return rows
-        } catch {
-            await pool.close()
-            throw error
-        }
+        return try await withCleanup({ await pool.close() }) { try await pool.query(query) }
     }
 
-    func close() async {
-        let (replicas, loadBalancer) = running.withLock { ($0.replicas, $0.loadBalancer) }
-        for replica in replicas { await replica?.kill() }
-        await loadBalancer?.kill()
-        await pair.stop()
-        await simulator.stop()
-        try? FileManager.default.removeItem(at: folder)
+    private func stop() async {
+        for replica in running.withLock({ $0.replicas }) { await replica.kill() }
     }
-}
-
-/// Why a match day could not be played.
-struct Mishap: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

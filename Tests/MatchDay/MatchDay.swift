@@ -2,9 +2,21 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 
+/// Two ways to play: `MatchDay` and `MatchDay saturday`, each with its own options.
+@main
+enum Main {
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "saturday" {
+            await SaturdayCommand.main(Array(arguments.dropFirst()))
+        } else {
+            await MatchDay.main(arguments)
+        }
+    }
+}
+
 /// A match day over some replicas behind HAProxy, with a primary and a synchronous standby, on which something is killed
 /// all the time; the simulator's journal says in the end what Apple saw.
-@main
 struct MatchDay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "matchday",
@@ -26,24 +38,18 @@ struct MatchDay: AsyncParsableCommand {
 
     func run() async throws {
         let beside = Bundle.main.bundleURL.appending(path: "grandstand").path
-        let ground = try await Ground.open(
-            program: grandstand ?? beside, port: port, loadBalancer: haproxy, logger: Self.logger)
-        do {
-            let isGood = try await play(ground)
-            await ground.close()
-            if !isGood { throw ExitCode(1) }
-        } catch {
-            await ground.close()
-            throw error
-        }
+        let isGood = try await Ground.with(
+            program: grandstand ?? beside, port: port, loadBalancer: haproxy, logger: Self.logger, play)
+        if !isGood { throw ExitCode(1) }
     }
 
     private func play(_ ground: Ground) async throws -> Bool {
-        let organisers = Organisers(matches: matches, updatesPerMinute: updates, caller: ground.caller)
+        let organisers = try Organisers(
+            matches: matches, updatesPerMinute: updates, seconds: seconds, organiser: ground.organiser)
         try await organisers.declare()
         say("\(matches) matches have their channels; \(updates) updates a minute for \(seconds) s begin")
         let start = ContinuousClock.now
-        async let called = organisers.send(from: start, for: .seconds(seconds))
+        async let called = organisers.send()
         let incidents = try await kill(on: ground, from: start)
         let calls = try await called
         say("everything was sent; waiting until everything is settled")
@@ -81,7 +87,7 @@ struct MatchDay: AsyncParsableCommand {
 
     private func say(_ text: String) { FileHandle.standardError.write(Data("matchday: \(text)\n".utf8)) }
 
-    private static let logger: Logger = {
+    static let logger: Logger = {
         var logger = Logger(label: "matchday") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
         return logger

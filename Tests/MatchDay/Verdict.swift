@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 
 /// What the simulator's journal and the surviving ledger say of what was accepted.
@@ -15,14 +16,10 @@ struct Verdict {
     private var failed: [String: Int] = [:]
     /// Of these, what neither Apple nor the ledger accounts for.
     private var lost: [String] = []
-    /// Messages whose timestamp is before that of the one before them on their channel, or whose state is.
-    private var backwards = 0
-    /// Messages that were sent again as they were, for their answer was not heard.
-    private var repeats = 0
+    private let order: ArrivalOrder
     private var channels = 0
     /// Channels that Apple has and no match, or the other way round.
     private var leaked = 0
-    private var gap: TimeInterval = 0
     private var took: [Duration] = []
     private var repeated = 0
 
@@ -34,9 +31,9 @@ struct Verdict {
         accepted = calls.count
         took = calls.map(\.took).sorted()
         repeated = calls.count { $0.attempts > 1 }
-        let messages = ground.simulator.journal().compactMap(Message.init)
-        readOrder(of: messages)
-        account(for: calls, messages, try await Self.ledger(ground))
+        let arrivals = ground.simulator.arrivals
+        order = ArrivalOrder(arrivals)
+        account(for: calls, arrivals, try await Self.ledger(ground))
         try await countChannels(ground, matches: matches)
     }
 
@@ -51,24 +48,11 @@ struct Verdict {
         return states
     }
 
-    private mutating func readOrder(of messages: [Message]) {
-        var last: [String: Message] = [:]
-        for (index, message) in messages.enumerated() {
-            if index > 0 { gap = max(gap, message.at.timeIntervalSince(messages[index - 1].at)) }
-            if let before = last[message.channel] {
-                let isRepeat = (message.timestamp, message.step) == (before.timestamp, before.step)
-                if isRepeat { repeats += 1 }
-                if !isRepeat, message.timestamp <= before.timestamp || message.step <= before.step { backwards += 1 }
-            }
-            last[message.channel] = message
-        }
-    }
-
     private mutating func account(
-        for calls: [Organisers.Call], _ messages: [Message], _ ledger: [String: String]
+        for calls: [Organisers.Call], _ arrivals: [Arrival], _ ledger: [String: String]
     ) {
-        let arrived = Set(messages.map { [$0.match, $0.step] })
-        let newest = Dictionary(messages.map { ($0.match, $0.step) }, uniquingKeysWith: max)
+        let arrived = Set(arrivals.map { [$0.match, $0.number] })
+        let newest = Dictionary(arrivals.map { ($0.match, $0.number) }, uniquingKeysWith: max)
         for call in calls {
             let state = ledger[call.broadcast.lowercased()] ?? "not in the ledger"
             switch state {
@@ -91,7 +75,7 @@ struct Verdict {
         leaked = atApple.symmetricDifference(known).count + abs(known.count - matches)
     }
 
-    var isGood: Bool { lost.isEmpty && failed.isEmpty && backwards == 0 && leaked == 0 }
+    var isGood: Bool { lost.isEmpty && failed.isEmpty && order.backwards.isEmpty && leaked == 0 }
 
     func text(seconds: Int, incidents: [String]) -> String {
         let failed = failed.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -103,10 +87,10 @@ struct Verdict {
             superseded by newer state \(superseded)
             expired or in doubt       \(failed.isEmpty ? "0" : failed.joined(separator: ", "))
             lost                      \(lost.count)\(lost.prefix(5).map { "\n    " + $0 }.joined())
-            back in time              \(backwards)
-            sent again as they were   \(repeats)
+            back in time              \(order.backwards.count)
+            sent again as they were   \(order.repeats)
             channels                  \(channels), \(leaked) leaked or missing
-            longest gap of sends      \(String(format: "%.1f", gap)) s
+            longest gap of sends      \(String(format: "%.1f", order.gap)) s
             call to 202               median \(took(0.5)), 99 of 100 \(took(0.99)), longest \(took(1))
             verdict                   \(isGood ? "good" : "NOT GOOD")
             """
@@ -117,29 +101,5 @@ struct Verdict {
         let time = took[min(took.count - 1, Int(Double(took.count) * part))]
         return String(
             format: "%.0f ms", Double(time.components.seconds) * 1_000 + Double(time.components.attoseconds) / 1e15)
-    }
-}
-
-/// A broadcast that Apple accepted.
-struct Message {
-    let at: Date
-    let channel: String
-    let timestamp: Int
-    let match: Int
-    let step: Int
-
-    init?(_ entry: JournalEntry) {
-        guard entry.operation == .broadcast, entry.status == 200,
-            let channel = entry.request[header: "apns-channel-id"],
-            let body = try? JSONSerialization.jsonObject(with: Data(entry.request.body)) as? [String: Any],
-            let aps = body["aps"] as? [String: Any], let timestamp = aps["timestamp"] as? Int,
-            let state = aps["content-state"] as? [String: Any],
-            let match = state["match"] as? Int, let step = state["step"] as? Int
-        else { return nil }
-        self.at = entry.time
-        self.channel = channel
-        self.timestamp = timestamp
-        self.match = match
-        self.step = step
     }
 }

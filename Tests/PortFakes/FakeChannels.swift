@@ -55,6 +55,7 @@ package struct FakeChannels: ChannelStore {
     package func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw Unasked() }
     package func nextDue(now: Date) async throws -> Date? { throw Unasked() }
     package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { throw Unasked() }
+    package func extendLease(of task: ChannelTask, until: Date) async throws { throw Unasked() }
     package func reclaim(
         _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] { try spare() }

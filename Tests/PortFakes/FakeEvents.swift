@@ -29,7 +29,8 @@ package struct FakeEvents: EventStore {
         try list(filter, page)
     }
     package func cancel(
-        _ key: EventKey, sendingEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+        _ key: EventKey, sendingEnd: Bool, within reach: AppReach, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws { try end(key, sendingEnd, reach) }
     package func reopen(
         _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date

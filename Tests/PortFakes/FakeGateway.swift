@@ -13,7 +13,7 @@ package struct FakeGateway: APNsGateway {
 
     package init() {}
 
-    package func keyFile(of credentials: Credentials) async -> KeyFileState { state }
+    package func keyFile(of use: KeyUse) async -> KeyFileState { state }
     package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
         .unanswered("unasked")
     }

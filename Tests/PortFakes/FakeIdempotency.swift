@@ -3,8 +3,8 @@ package import Grandstand
 
 /// Kept answers, as `IdempotencyStore` has them: how a request is carried out once, and in several steps.
 package struct FakeIdempotency: IdempotencyStore {
-    package typealias Work = @Sendable () async throws -> IdempotentResult
-    package typealias Recovery = @Sendable (UUID) async throws -> IdempotentResult?
+    package typealias Work = @Sendable () async throws -> KeptAnswer
+    package typealias Recovery = @Sendable (UUID) async throws -> KeptAnswer?
 
     package var atOnce: @Sendable (IdempotentRequest, Work) async throws -> IdempotentOutcome = { _, _ in
         throw Unasked()
@@ -16,11 +16,11 @@ package struct FakeIdempotency: IdempotencyStore {
     package init() {}
 
     package func once(
-        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> IdempotentResult
+        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome { try await atOnce(request, work) }
     package func inSteps(
         _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
-        recover: @Sendable (UUID) async throws -> IdempotentResult?,
-        work: @Sendable () async throws -> IdempotentResult
+        recover: @Sendable (UUID) async throws -> KeptAnswer?,
+        work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome { try await stepwise(request, recover, work) }
 }

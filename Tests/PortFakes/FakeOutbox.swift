@@ -46,5 +46,5 @@ package struct FakeOutbox: Outbox {
     }
     package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws { throw Unasked() }
     package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws { throw Unasked() }
-    package func nextDue(in environment: APNsEnvironment) async throws -> Date? { throw Unasked() }
+    package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { throw Unasked() }
 }

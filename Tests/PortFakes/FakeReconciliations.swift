@@ -24,6 +24,7 @@ package struct FakeReconciliations: ReconciliationStore {
     package func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> LedgerSnapshot { try compare(listing) }
+    package func hastenCreations(_ run: ReconciliationRun, now: Date) async throws { throw Unasked() }
     package func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
     ) async throws { try end(report) }

@@ -1,8 +1,11 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Whatever a running server listens to and nobody says: nothing is read, nothing wakes.
+/// Whatever a running server listens to and nobody says: nothing is announced, nothing wakes. Events can be asked for one
+/// by one.
 package struct Silence: LookupSource, LiveStore, WakeSignals {
+    package var read: @Sendable ([EventKey]) async throws -> [EventKey: [LookupRecord]] = { _ in throw Unasked() }
+
     package init() {}
 
     package func announcements() -> AsyncStream<LookupAnnouncement> { AsyncStream { $0.finish() } }
@@ -11,16 +14,14 @@ package struct Silence: LookupSource, LiveStore, WakeSignals {
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition) { throw Unasked() }
     package func tidy() async throws { throw Unasked() }
-    package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { throw Unasked() }
+    package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { try await read(keys) }
     package func page(
         after: EventKey?, limit: Int
     ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) { throw Unasked() }
 
-    package func watch(_ keys: Set<EventKey>, replica: UUID, now: Date, until: Date) async throws { throw Unasked() }
     package func boards(
         of keys: Set<EventKey>, within reach: AppReach, now: Date
     ) async throws -> [EventKey: LiveBoard] { throw Unasked() }
 
     package func wakes(_ topic: WakeTopic) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
-    package func names(_ topic: WakeTopic) -> AsyncStream<WakeName> { AsyncStream { $0.finish() } }
 }

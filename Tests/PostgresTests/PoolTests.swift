@@ -106,7 +106,7 @@ struct PoolTests {
     @Test func `a caller that waits too long is refused; a cancelled one leaves the line; no lease is lost`()
         async throws
     {
-        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .milliseconds(100) }
+        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .seconds(1) }
         let (held, holding) = AsyncStream.makeStream(of: Void.self)
         let (release, releasing) = AsyncStream.makeStream(of: Void.self)
         let holder = Task {

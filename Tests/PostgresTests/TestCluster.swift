@@ -24,8 +24,10 @@ enum TestCluster {
     }
 
     /// A server of one test's own, to be stopped and started.
-    static func own() -> PostgresCluster {
-        PostgresCluster(directory: temporaryDirectory("own"), logger: quiet, durable: false)
+    ///
+    /// - Parameter tcpPort: `nil`: it is reached over its socket.
+    static func own(tcpPort: Int? = nil) -> PostgresCluster {
+        PostgresCluster(directory: temporaryDirectory("own"), logger: quiet, durable: false, tcpPort: tcpPort)
     }
 
     static let quiet: Logger = {

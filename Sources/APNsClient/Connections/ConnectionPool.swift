@@ -38,6 +38,8 @@ final class ConnectionPool: Sendable {
         var opening: [Int: Task<Void, Never>] = [:]
         var waiters: [Int: CheckedContinuation<Result<Void, any Error>, Never>] = [:]
         var lastTicket = 0
+        /// The number of the last request.
+        var turn = 0
         var backoff = Backoff()
         /// No attempt before then.
         var pause: ContinuousClock.Instant?
@@ -78,7 +80,8 @@ final class ConnectionPool: Sendable {
             let members = look(&state)
             openMore(&state, members)
             let index = avoided.flatMap { avoided in state.members.firstIndex { $0 === avoided } }
-            return plan.choose(members, avoiding: index).map { state.members[$0] }
+            state.turn = (state.turn + 1) % 1_000_000
+            return plan.choose(members, avoiding: index, turn: state.turn).map { state.members[$0] }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/apns.md 6).
 struct GoAwayReason: Equatable {

@@ -26,10 +26,16 @@ struct PoolPlan {
     /// The connection for the next request: of those with a free stream the one that carries least; else the one whose
     /// line is shortest.
     ///
-    /// - Parameter avoided: the connection that just refused the request; taken only when there is no other.
-    func choose(_ members: [Member], avoiding avoided: Int? = nil) -> Int? {
+    /// - Parameters:
+    ///   - avoided: the connection that just refused the request; taken only when there is no other.
+    ///   - turn: the number of the request: of connections that carry the same, another is taken each time, so that a
+    ///     limit of APNs by connection is not met by one alone.
+    func choose(_ members: [Member], avoiding avoided: Int? = nil, turn: Int = 0) -> Int? {
         var best: Int?
-        for (index, member) in members.enumerated() where member.load.isUsable {
+        for offset in members.indices {
+            let index = (offset + turn) % members.count
+            let member = members[index]
+            guard member.load.isUsable else { continue }
             guard let chosen = best else {
                 best = index
                 continue

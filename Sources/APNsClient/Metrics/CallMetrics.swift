@@ -40,6 +40,7 @@ final class CallMetrics: Sendable {
         let series =
             switch answer {
             case .accepted: Series(call: call, status: status, reason: "none")
+            case .refused(let refusal) where refusal.isHeldBack: Series(call: call, status: 0, reason: "withheld")
             case .refused(let refusal): Series(call: call, status: refusal.status, reason: Self.label(refusal.reason))
             case .unanswered: Series(call: call, status: 0, reason: "unanswered")
             case .unsent: Series(call: call, status: 0, reason: "unsent")
@@ -48,7 +49,7 @@ final class CallMetrics: Sendable {
         counter(series).increment()
     }
 
-    /// APNs' answers about device tokens, by app: the alarm `tokens-refused` goes by the share of refusals. Labels:
+    /// APNs' answers about device tokens, by app: the alert on refused tokens goes by the share of refusals. Labels:
     /// `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
     func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
         switch answer {

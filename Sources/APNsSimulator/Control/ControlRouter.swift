@@ -13,6 +13,8 @@ struct ControlRouter: Sendable {
         "GET, DELETE /apps/{bundleId}/{environment}/channels/{channelId}",
         "GET, POST, DELETE /faults",
         "DELETE /faults/{name}",
+        "GET, POST, DELETE /buckets: rates beyond which sends are 429, and what they took and refused",
+        "GET, PATCH, DELETE /buckets/{name}: rate, burst, retryAfter",
         "GET, POST /devices",
         "GET, PATCH, DELETE /devices/{id}",
         "POST /devices/{id}/activities",
@@ -35,6 +37,7 @@ struct ControlRouter: Sendable {
             case "counters": return try counters(request)
             case "apps": return try apps(request)
             case "faults": return try faults(request)
+            case "buckets": return try buckets(request)
             case "devices": return try devices(request)
             case "tokens": return try tokens(request)
             case "lock-screens": return try await lockScreens(request)

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import JSONSyntax
+internal import JSON
 
 /// The parts of a push's body that a device reads (docs/apns.md section 4). It tolerates faults in parts that it does
 /// not need.

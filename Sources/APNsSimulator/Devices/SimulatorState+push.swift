@@ -21,6 +21,7 @@ extension SimulatorState {
     ///    `DeviceTokenNotForTopic`; no good any more: 410 `Unregistered` or `ExpiredToken`
     /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush` has
     ///     it
+    /// 11. the buckets: `TooManyRequests`
     mutating func push(
         _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
@@ -37,6 +38,8 @@ extension SimulatorState {
         let address = try address(token, of: app, now: now)
         try DevicePush.check(
             request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start }, rule: quirks.payload)
+        try buckets.take(
+            BucketSend(operation: .device, app: app, connection: request.connection, target: token), now: now)
         if let address { accept(request.body, token, address, expiration: expiration, now: now) }
         let isNamed = request.environment == .development
         return SimulatorAnswer(

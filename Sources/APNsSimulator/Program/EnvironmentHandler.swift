@@ -1,6 +1,6 @@
 internal import APNsWire
 internal import HTTP2
-internal import JSONSyntax
+internal import JSON
 
 /// One port: one environment's requests, and APNs' manners towards a connection. A client that asks for one of Apple's
 /// hosts by name gets that host's environment and service, whatever the port.

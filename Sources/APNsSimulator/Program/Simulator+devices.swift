@@ -170,6 +170,17 @@ extension Simulator {
         }
     }
 
+    /// Takes another bucket, in the form of the control API.
+    ///
+    /// - Throws: `SimulatorError`: before the start, or for a bucket that cannot be read.
+    package func addBucket(_ bucket: String) throws {
+        guard let value = JSONValue(parsing: Array(bucket.utf8)) else {
+            throw SimulatorError("The bucket is not JSON.")
+        }
+        let bucket = try Bucket(value, at: "the bucket")
+        _ = try changeDevices { memory, now throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
+    }
+
     private static let notStarted = SimulatorError("The simulator was not started: start it first.")
 
     private func changeDevices<Result: Sendable>(

@@ -35,7 +35,7 @@ struct ConnectionState: Sendable {
         var effects: [ConnectionEffect] = []
         if answer.status < 400 {
             refusals = 0
-        } else if countsRefusals, answer.status < 500, answer.status != 410 {
+        } else if countsRefusals, answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {
             refusals += answer.reason == .badDeviceToken ? Self.badDeviceTokenWeight : 1
         }
         let allowed =

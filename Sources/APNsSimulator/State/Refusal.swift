@@ -5,9 +5,12 @@ struct Refusal: Error, Hashable {
     var reason: APNsReason
     /// Milliseconds since 1970: since when a device token is no good (410 only).
     var timestamp: Int?
+    /// Seconds, for `Retry-After`.
+    var retryAfter: Int?
 
-    init(_ reason: APNsReason, timestamp: Int? = nil) {
+    init(_ reason: APNsReason, timestamp: Int? = nil, retryAfter: Int? = nil) {
         self.reason = reason
         self.timestamp = timestamp
+        self.retryAfter = retryAfter
     }
 }

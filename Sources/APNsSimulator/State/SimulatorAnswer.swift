@@ -1,5 +1,5 @@
 package import APNsWire
-internal import JSONSyntax
+internal import JSON
 
 /// The simulator's answer to a request.
 package struct SimulatorAnswer: Sendable, Hashable {

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 
 /// The operation of docs/apns.md section 2.
 extension SimulatorState {
-    /// Broadcast. Checked in this order: the channel, the headers (`BroadcastHeaders`), the body (`BroadcastBody`).
+    /// Broadcast. Checked in this order: the channel, the headers (`BroadcastHeaders`), the body (`BroadcastBody`), the
+    /// buckets.
     ///
     /// 200 carries `apns-unique-id` in both environments (C11), also when no device listens.
     mutating func broadcast(
@@ -12,6 +13,8 @@ extension SimulatorState {
         let channel = try channel(namedBy: request, in: app)
         let headers = try BroadcastHeaders(request, storagePolicy: channel.storagePolicy, quirks: quirks, now: now)
         try BroadcastBody.check(request.body, isCut: request.bodyIsCut, rule: quirks.payload)
+        try buckets.take(
+            BucketSend(operation: .broadcast, app: app, connection: request.connection, target: channel.id), now: now)
 
         let uniqueID = RequestID.make(using: &random)
         let message =

@@ -19,6 +19,8 @@ package struct SimulatorState: Sendable {
     /// Tokens per key, for the reading of the 20-minute rule that counts them so.
     var keyTokens: [String: TokenHistory] = [:]
     var devices = Devices()
+    /// Rates that no answer names before they are exceeded.
+    var buckets = Buckets()
     /// Broadcasts a fault keeps back until the next one of their channel.
     var postponed: [ChannelKey: [[UInt8]]] = [:]
     var channelIDs = ChannelIDs()
@@ -68,6 +70,7 @@ package struct SimulatorState: Sendable {
     /// 10. capability: 400 `BroadcastFeatureNotEnabled`
     /// 11. `apns-request-id`, and `apns-id` if it is sent: 400 `BadMessageId`
     /// 12. the operation's other headers, then the channel, then the body: see each operation
+    /// 13. of a broadcast or device push that is right so far, the buckets: 429 `TooManyRequests`
     ///
     /// Every answer carries `apns-request-id`, that to a device's path `apns-id`: the request's own if it is well
     /// formed, else a new one.
@@ -99,6 +102,9 @@ package struct SimulatorState: Sendable {
             }
         } catch {
             answer = .refusal(error.reason, spelled: quirks.spelling(of: error.reason), timestamp: error.timestamp)
+            if let retryAfter = error.retryAfter {
+                answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter)))
+            }
         }
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
@@ -112,7 +118,10 @@ package struct SimulatorState: Sendable {
     mutating func opened(connection: Int) { connections[connection] = ConnectionState() }
 
     /// It is gone.
-    mutating func closed(connection: Int) { connections[connection] = nil }
+    mutating func closed(connection: Int) {
+        connections[connection] = nil
+        buckets.closed(connection: connection)
+    }
 
     /// Gives an answer the id every answer has: the request's own if it is a good one, or a new one.
     mutating func complete(_ answer: inout SimulatorAnswer, to request: SimulatorRequest) {

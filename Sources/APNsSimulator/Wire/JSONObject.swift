@@ -1,4 +1,4 @@
-internal import JSONSyntax
+internal import JSON
 
 /// The members of one JSON object and of its `aps`, values only as far as a check needs them.
 ///

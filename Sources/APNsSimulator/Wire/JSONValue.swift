@@ -1,4 +1,4 @@
-internal import JSONSyntax
+internal import JSON
 
 /// A JSON value as a tree: for the control API, files of faults and the state file. What clients of APNs send is never
 /// made a tree of.

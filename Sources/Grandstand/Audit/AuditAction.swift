@@ -41,11 +41,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case webhookRotated = "webhook.rotated"
     /// It wanted no more messages, or failed for days.
     case webhookDisabled = "webhook.disabled"
-    case calendarCreated = "calendar.created"
-    case calendarChanged = "calendar.changed"
-    case calendarDeleted = "calendar.deleted"
-    /// Its events were made what it says.
-    case calendarSynced = "calendar.synced"
     /// An update or an end, to be sent now or later.
     case broadcastAccepted = "broadcast.accepted"
     case broadcastWithdrawn = "broadcast.withdrawn"

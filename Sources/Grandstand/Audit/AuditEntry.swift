@@ -78,6 +78,8 @@ package struct APNsRecord: Sendable, Hashable {
     package init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
         switch answer {
         case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)
+        case .refused(let refusal) where refusal.isHeldBack:
+            self.init(status: nil, reason: refusal.reason.text, requestID: nil)
         case .refused(let refusal):
             self.init(status: refusal.status, reason: refusal.reason.text, requestID: refusal.requestID)
         case .unanswered(let reason), .unsent(let reason), .withheld(let reason):

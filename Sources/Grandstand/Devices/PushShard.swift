@@ -62,16 +62,20 @@ package struct ShardClaim: Sendable, Hashable {
     package var limit: Int
     /// Pushes of one shard at most.
     package var shardSize: Int
+    /// The same of apps that APNs throttles.
+    package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date
     /// Leases that ended by then are over. Earlier than `at` when leases could not be extended lately (`LeaseClock`).
     package var leasesOver: Date
     /// Owners whose shards the replica has: no other of its leases was ever handed on. `nil`: it does not say.
     package var holding: [Int]?
+    /// Nothing of these apps is claimed: APNs refuses their key.
+    package var avoiding: [BundleID]
 
     package init(
         environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date,
-        leasesOver: Date? = nil, holding: [Int]? = nil
+        leasesOver: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
     ) {
         self.environment = environment
         self.replica = replica
@@ -81,5 +85,9 @@ package struct ShardClaim: Sendable, Hashable {
         self.leasedUntil = leasedUntil
         self.leasesOver = leasesOver ?? at
         self.holding = holding
+        self.avoiding = avoiding
     }
+
+    /// Pushes of one shard of this app at most.
+    package func size(of bundleID: BundleID) -> Int { min(shardSize, throttledSizes[bundleID] ?? shardSize) }
 }

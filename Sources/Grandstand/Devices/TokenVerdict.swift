@@ -30,6 +30,7 @@ package enum TokenVerdict: Sendable, Hashable {
     ) {
         let reason: String
         var retryAfter: Int?
+        var attempts = attempts
         switch answer {
         case .accepted:
             self = .accepted
@@ -54,6 +55,7 @@ package enum TokenVerdict: Sendable, Hashable {
             case .credentials, .throttled, .unavailable:
                 reason = refusal.reason.rawValue
                 retryAfter = refusal.retryAfter
+                if refusal.isOfRefusedKey { attempts = 1 }
             case .badRequest, .channelGone, .configuration, .quota:
                 self = .rejected(reason: refusal.reason.rawValue)
                 return

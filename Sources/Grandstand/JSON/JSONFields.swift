@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import JSON
 
 /// Reads the fields of one JSON object and collects its faults, so that a caller learns of all of them at once (of the
 /// first `FaultList.limit`).
@@ -58,20 +59,17 @@ package struct JSONFields {
         return value
     }
 
-    /// A string of 1 to `maximum` characters without control characters.
+    /// A string of 1 to `maximum` Unicode code points without control characters.
     package mutating func text(_ name: String, required: Bool = false, maximum: Int = 200) -> String? {
         guard let value = value(name, required: required) else { return nil }
         guard case .string(let text) = value.kind else {
             fault(name, "A string was expected, not \(value.kindName).")
             return nil
         }
-        guard (1...maximum).contains(text.count) else {
-            fault(name, "A string of 1 to \(maximum) characters was expected; this one has \(text.count).")
-            return nil
-        }
-        // One character may be any number of combining marks.
-        guard text.utf8.count <= 4 * maximum else {
-            fault(name, "At most \(4 * maximum) bytes of UTF-8 were expected; there are \(text.utf8.count).")
+        // Not characters: JSON Schema counts code points, and one character may be any number of combining marks.
+        let length = text.unicodeScalars.count
+        guard (1...maximum).contains(length) else {
+            fault(name, "A string of 1 to \(maximum) characters was expected; this one has \(length).")
             return nil
         }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
@@ -96,11 +94,17 @@ package struct JSONFields {
     /// A whole number within `range`.
     package mutating func integer(_ name: String, in range: ClosedRange<Int>, required: Bool = false) -> Int? {
         guard let value = value(name, required: required) else { return nil }
-        guard case .number(let text) = value.kind, let number = Int(text), range.contains(number) else {
+        guard let number = Self.integer(value), range.contains(number) else {
             fault(name, "A whole number from \(range.lowerBound) to \(range.upperBound) was expected.")
             return nil
         }
         return number
+    }
+
+    /// The whole number that a value is, however it is written: `5.0` and `5e0` are 5, as in JSON Schema.
+    static func integer(_ value: JSONValue) -> Int? {
+        guard case .number(let text) = value.kind else { return nil }
+        return Int(text) ?? Double(text).flatMap(Int.init(exactly:))
     }
 
     /// The text of a number.
@@ -126,12 +130,15 @@ package struct JSONFields {
         return flag
     }
 
-    /// An RFC 3339 time between the years 2000 and 2100.
+    /// An RFC 3339 time of the years 2000 to 2099.
     package mutating func date(_ name: String, required: Bool = false) -> Date? {
         guard let value = value(name, required: required) else { return nil }
-        guard case .string(let text) = value.kind, let date = RFC3339.date(text),
-            (946_684_800...4_102_444_800).contains(date.timeIntervalSince1970)
-        else {
+        return date(value, of: name)
+    }
+
+    /// The same of a field's value that was read.
+    package mutating func date(_ value: JSONValue, of name: String) -> Date? {
+        guard case .string(let text) = value.kind, text.hasPrefix("20"), let date = RFC3339.date(text) else {
             fault(name, "An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.")
             return nil
         }

@@ -52,6 +52,10 @@ extension Lane {
             messages[index].settle(.unknown, at: settlement.at)
             messages[index].reason = reason
         }
+        if let notBefore = settlement.notBefore {
+            readyAt = max(readyAt ?? notBefore, notBefore)
+            if let next = messages[index].nextAttemptAt { messages[index].nextAttemptAt = max(next, notBefore) }
+        }
         giveBack(at: now)
         return effect
     }

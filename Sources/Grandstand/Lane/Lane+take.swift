@@ -52,11 +52,10 @@ extension Lane {
         return form
     }
 
-    /// A shard whose members may have got it is repeated as it was: with newer content it would ring a second time. The
-    /// next shard takes the newest.
+    /// What a replica left under way may have rung: it is repeated as it was, for with newer content and a new timestamp it
+    /// would ring a second time. So is a shard of a crowd whose members may have got it; the next shard takes the newest.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
-        guard kind.isCrowd else { return false }
-        if case .again? = head.fanOut?.next { return true }
+        if kind.isCrowd, case .again? = head.fanOut?.next { return true }
         return isRepeated
     }
 
@@ -106,6 +105,7 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        waitsSince = nil
         if kind.isCrowd {
             fanOut(index, isNew: form.hasNewTimestamp, claim)
         } else {

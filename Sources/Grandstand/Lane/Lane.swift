@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The messages of one channel, or of one crowd of tokens, in order: at most one is under way, and the newest state wins.
 ///
-/// Every rule of order, supersession, expiry, pacing, urgency and due time is a verb of this value (docs/life-cycles.md,
+/// Every rule of order, supersession, expiry, pacing, rank and due time is a verb of this value (docs/life-cycles.md,
 /// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else writes the row.
 package struct Lane: Sendable, Hashable {
     /// Where a lane's messages go.
@@ -73,14 +73,17 @@ package struct Lane: Sendable, Hashable {
     package var newest: UUID?
     /// Until then APNs keeps the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
+    /// When it came to wait for its turn; `nil`: it does not wait. Newer messages do not cost it its place.
+    package var waitsSince: Date?
 
     package init(
         id: Int, kind: Kind = .channel, token: DeviceToken? = nil, audience: Audience, channel: Channel?,
         lease: Lease? = nil,
         messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
-        newest: UUID? = nil, storedUntil: Date? = nil
+        newest: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil
     ) {
+        self.waitsSince = waitsSince
         self.id = id
         self.kind = kind
         self.token = token
@@ -108,15 +111,33 @@ package struct Lane: Sendable, Hashable {
     /// The next to go.
     package var head: LaneMessage? { messages.first { !$0.state.isSettled } }
 
-    /// Whether something that waits goes before the app's other lanes: an `end`, or a priority of 10.
-    package var isUrgent: Bool { pending.contains { $0.isEnd || $0.priority == .immediate } }
+    /// The order of an app's lanes, by the best of what waits.
+    package enum Rank: Int, Sendable, Hashable, CaseIterable {
+        /// An `end`, or an alert that rings.
+        case ringing
+        /// Priority 10.
+        case immediate
+        /// Priority 5 and 1.
+        case quiet
+    }
+
+    /// The lane's place among the app's: lower goes first.
+    package func rank(at now: Date) -> Rank {
+        var rank = Rank.quiet
+        for message in pending {
+            if message.isEnd || message.rings(at: now) { return .ringing }
+            if message.priority == .immediate { rank = .immediate }
+        }
+        return rank
+    }
 
     /// When a dispatcher is to look at the lane: its lease ends, its head may go, or something of it expires; `nil`:
-    /// nothing waits.
+    /// nothing waits. A time that has come is the one since which the lane waits.
     package func due(at now: Date) -> Date? {
         if let lease { return lease.until }
         guard let expiry = pending.map(\.expiresAt).min() else { return nil }
-        return min(expiry, sendable(at: now) ?? expiry)
+        let time = min(expiry, sendable(at: now) ?? expiry)
+        return time <= now ? min(time, waitsSince ?? time) : time
     }
 
     /// Whether there is a recipient: a token always is one.

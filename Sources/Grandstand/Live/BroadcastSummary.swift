@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+package import JSON
 
 /// A broadcast as the live view shows it: what has become of it, in numbers.
 package struct BroadcastSummary: Sendable, Hashable {

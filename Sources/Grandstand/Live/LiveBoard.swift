@@ -1,3 +1,5 @@
+package import JSON
+
 /// The live view's state of one event: its state and its newest broadcasts.
 package struct LiveBoard: Sendable, Hashable {
     package var eventKey: EventKey

@@ -1,34 +1,28 @@
 internal import APNsWire
-package import FoundationEssentials
+internal import FoundationEssentials
+package import JSON
 
 /// A lookup's answer about one event in one app and environment.
 package enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
     /// The event is known, its channel is not there yet.
-    ///
-    /// - Parameter opensAt: when it is to be made; `nil`: at once.
-    case pending(opensAt: Date?)
+    case pending(ChannelWait)
     /// Ended, for this audience at least, or cancelled.
     case over
+    /// The event is known, and the app has no audience of this variant in it.
+    ///
+    /// - Parameter variants: those of the app's audiences, in the order of their declaration; `nil`: of the one without.
+    case noSuchVariant(among: [Variant?])
 
     /// The answer that an entry gives.
     package init(_ entry: LookupEntry) {
         if entry.state.isOver {
             self = .over
         } else if entry.channelID == nil, entry.delivery == .channel {
-            self = .pending(opensAt: entry.opensAt)
+            self = .pending(entry.wait)
         } else {
             self = .found(LookupBody(JSONWriter.text(entry)))
         }
-    }
-}
-
-extension LookupAnswer {
-    /// Seconds after which it is worth asking again for a channel that is not there yet: a channel is made within two, and an
-    /// opening may be moved, so nobody is sent away for more than an hour.
-    package static func patience(until opensAt: Date?, now: Date) -> Int {
-        let left = opensAt.map { $0.timeIntervalSince(now).rounded(.up) } ?? 0
-        return Int(min(max(left, 2), 3_600))
     }
 }
 

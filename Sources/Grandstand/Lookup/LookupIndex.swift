@@ -75,9 +75,10 @@ package struct LookupIndex: Sendable {
         if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
     }
 
-    /// The records that lists may have: events that are over are not followed.
+    /// The records of an event that lists may have; none, when no audience can follow it. Those that are over stand among
+    /// them: a list goes by the audience that a lookup finds.
     private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
-        records.filter { $0.listing != nil && $0.endedAt == nil && $0.cancelledAt == nil }
+        records.contains { $0.listing != nil && !$0.isOver } ? records : []
     }
 
     // MARK: Reading
@@ -135,7 +136,7 @@ package struct LookupIndex: Sendable {
     }
 
     private func record(_ key: EventKey, _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
-        guard let records = records[key], let record = records.first(of: query.variant) else { return nil }
+        guard let record = records[key]?.first(of: query.variant), !record.isOver else { return nil }
         guard let wanted = query.state else { return record }
         return (record.state(now: now) == .live) == (wanted == .live) ? record : nil
     }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import JSON
 
 /// One part of a list as apps read it.
 package struct LookupList: JSONObjectWritable {

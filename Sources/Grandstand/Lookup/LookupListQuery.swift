@@ -9,7 +9,7 @@ package struct LookupListQuery: Sendable, Hashable {
     /// Events that begin before this moment.
     package var to: Date?
     package var state: State?
-    /// Audiences of this variant; `nil`: the one without a variant, else the first declared.
+    /// Audiences of this variant; `nil`: the one without a variant, else the first that is not over.
     package var variant: Variant?
     /// 1 to 200.
     package var limit: Int

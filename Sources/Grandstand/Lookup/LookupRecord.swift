@@ -11,8 +11,8 @@ package struct LookupRecord: Sendable, Hashable {
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
-    /// When the channel is to be made; `nil`: at once. Nothing is told of its change before the channel is there.
-    package var opensAt: Date?
+    /// What the channel waits for that is not there. Of its opening no change is announced before the channel is there.
+    package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?
     package var firstUpdateAt: Date?
@@ -26,7 +26,8 @@ package struct LookupRecord: Sendable, Hashable {
         topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
         delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
         endedAt: Date? = nil,
-        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil, opensAt: Date? = nil
+        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil,
+        wait: ChannelWait = ChannelWait()
     ) {
         self.topic = topic
         self.environment = environment
@@ -34,7 +35,7 @@ package struct LookupRecord: Sendable, Hashable {
         self.storagePolicy = storagePolicy
         self.delivery = delivery
         self.channelID = channelID
-        self.opensAt = opensAt
+        self.wait = wait
         self.startsAt = startsAt
         self.endsAt = endsAt
         self.firstUpdateAt = firstUpdateAt
@@ -50,8 +51,11 @@ package struct LookupRecord: Sendable, Hashable {
     package func entry(of key: EventKey, now: Date) -> LookupEntry {
         LookupEntry(
             eventKey: key, state: state(now: now), storagePolicy: storagePolicy, channelID: channelID,
-            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant, opensAt: opensAt)
+            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant, wait: wait)
     }
+
+    /// Whether nothing of the event can be followed any more by this audience.
+    package var isOver: Bool { endedAt != nil || cancelledAt != nil }
 
     package func state(now: Date) -> Event.State {
         Event.State(
@@ -60,19 +64,26 @@ package struct LookupRecord: Sendable, Hashable {
 }
 
 extension [LookupRecord] {
-    /// The record of an app's audience; the records of its event are in the order of their declaration.
+    /// The answer to a lookup of the event that these are the records of, in the order of their declaration.
     ///
-    /// - Parameter variant: `nil`: the audience without one, else the first.
-    package func first(topic: String, in environment: APNsEnvironment, _ variant: Variant?) -> LookupRecord? {
-        first(of: variant) { $0.environment == environment && $0.topic == topic }
+    /// - Parameter variant: `nil`: the audience without one, else the first that is not over.
+    /// - Returns: `nil` for an app that has no audience in the event.
+    package func answer(
+        topic: String, in environment: APNsEnvironment, _ variant: Variant?, of key: EventKey, now: Date
+    ) -> LookupAnswer? {
+        let isOfApp: (LookupRecord) -> Bool = { $0.environment == environment && $0.topic == topic }
+        if let record = first(of: variant, where: isOfApp) { return record.answer(of: key, now: now) }
+        let others = filter(isOfApp).map(\.variant)
+        return others.isEmpty ? nil : .noSuchVariant(among: others)
     }
 
-    /// The same among those that `isOfApp`.
+    /// The record of this variant among those that `isOfApp`; for `nil` the one without, else the first that is not over,
+    /// else the first.
     func first(of variant: Variant?, where isOfApp: (LookupRecord) -> Bool = { _ in true }) -> LookupRecord? {
         var first: Int?
         for index in indices where isOfApp(self[index]) {
             if self[index].variant == variant { return self[index] }
-            if first == nil { first = index }
+            if first.map({ self[$0].isOver && !self[index].isOver }) ?? true { first = index }
         }
         return variant == nil ? first.map { self[$0] } : nil
     }

@@ -26,4 +26,7 @@ package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
         until[name] = now.addingTimeInterval(keep)
         return true
     }
+
+    /// The database did not answer: the next caller asks again.
+    package mutating func forget(_ name: Name) { until[name] = nil }
 }

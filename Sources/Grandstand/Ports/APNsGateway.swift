@@ -19,8 +19,8 @@ package protocol APNsGateway: Sendable {
     /// Every channel ID of the app in the environment. A list that cannot be read whole is `unanswered`, never short.
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
-    /// Whether the key file that signs for `credentials` can be used.
-    func keyFile(of credentials: Credentials) async -> KeyFileState
+    /// Whether the key file can be used, and whether APNs refuses the key: as far as is known, without asking APNs.
+    func keyFile(of use: KeyUse) async -> KeyFileState
 }
 
 extension APNsGateway {
@@ -28,7 +28,7 @@ extension APNsGateway {
     package func keyFiles(of app: App) async -> [APNsEnvironment: KeyFileState] {
         var states: [APNsEnvironment: KeyFileState] = [:]
         for environment in APNsEnvironment.allCases {
-            states[environment] = await keyFile(of: app.credentials(in: environment))
+            states[environment] = await keyFile(of: app.keyUse(in: environment))
         }
         return states
     }

@@ -45,6 +45,10 @@ package protocol ChannelStore: Sendable {
     /// - Returns: whether the lease is still the task's.
     func beginCall(of task: ChannelTask, now: Date) async throws -> Bool
 
+    /// The task is still worked on: nobody takes its channel over until `until`. Nothing happens when the lease is
+    /// another's by now.
+    func extendLease(of task: ChannelTask, until: Date) async throws
+
     /// Leases one channel for deletion.
     ///
     /// - Throws: `channel-not-found`; `channel-in-use` while a live event needs it and `force` is false.

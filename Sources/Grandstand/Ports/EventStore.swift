@@ -1,4 +1,3 @@
-package import APNsWire
 package import FoundationEssentials
 
 /// Events as their organisers declare them.
@@ -22,9 +21,11 @@ package protocol EventStore: Sendable {
     ///
     /// - Parameter sendsEnd: whether a last `end` is sent before that, in place of what waits, to all activities that
     ///   can be reached.
-    /// - Throws: `event-not-found`, `forbidden`.
+    /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`; `event-ended` when an end is wanted for one that is over,
+    ///   and activities can be reached that got none.
     func cancel(
-        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws
 
     /// Takes the end or the cancellation of an event back: it takes broadcasts again, with the channels that still exist,
@@ -46,17 +47,6 @@ package protocol EventStore: Sendable {
 }
 
 extension EventStore {
-    /// The channel of an event for one app. `topic` is the lowercased bundle ID.
-    package func lookup(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
-        now: Date
-    ) async throws -> LookupEntry? {
-        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
-        return try await lookups(of: [name], contentState: contentState, now: now)[name]
-    }
-}
-
-extension EventStore {
     /// The event of this key, for a caller that reaches it.
     ///
     /// - Throws: `event-not-found`; `forbidden` when it has audiences out of reach.
@@ -73,6 +63,7 @@ extension EventStore {
 package struct EventFilter: Sendable, Hashable {
     package var state: Event.State?
     package var kind: String?
+    package var season: SeasonName?
     package var bundleID: BundleID?
     /// Events that start at or after this.
     package var from: Date?
@@ -84,13 +75,14 @@ package struct EventFilter: Sendable, Hashable {
     package var reach: AppReach
 
     package init(
-        state: Event.State? = nil, kind: String? = nil, bundleID: BundleID? = nil, from: Date? = nil, to: Date? = nil,
-        overdueBy: ChannelTenure? = nil, within reach: AppReach = .all
+        state: Event.State? = nil, kind: String? = nil, season: SeasonName? = nil, bundleID: BundleID? = nil,
+        from: Date? = nil, to: Date? = nil, overdueBy: ChannelTenure? = nil, within reach: AppReach = .all
     ) {
         self.reach = reach
         self.overdueBy = overdueBy
         self.state = state
         self.kind = kind
+        self.season = season
         self.bundleID = bundleID
         self.from = from
         self.to = to

@@ -4,12 +4,13 @@ package import FoundationEssentials
 package protocol IdempotencyStore: Sendable {
     /// Carries a request out once, in one transaction with keeping its answer: both are there, or neither.
     ///
-    /// A request with the same key meanwhile, on any replica, waits and gets the answer. `work` must do all it does
-    /// through the stores, in the task that called it.
+    /// A request with the same key meanwhile, on any replica, waits and gets the answer; if the first was refused, it is
+    /// carried out itself. `work` must do all it does through the stores, in the task that called it.
     ///
-    /// - Throws: `idempotency-mismatch`; `store-unavailable`; what `work` throws, and then nothing was changed.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; what `work` throws: then nothing was changed, and nothing is
+    ///   kept.
     func once(
-        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> IdempotentResult
+        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome
 
     /// Carries a request out that takes several steps, calls to Apple among them.
@@ -20,11 +21,12 @@ package protocol IdempotencyStore: Sendable {
     /// - Parameters:
     ///   - patience: how long a repetition waits for the first request to finish.
     ///   - recover: the answer for a thing that was begun; `nil`: it came to nothing, the work is done anew.
-    /// - Throws: as `once`; `idempotency-in-progress` when the first is still at work after `patience`.
+    /// - Throws: as `once`, but what was begun stays noted; `idempotency-in-progress` when the first is still at work
+    ///   after `patience`.
     func inSteps(
         _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
-        recover: @Sendable (UUID) async throws -> IdempotentResult?,
-        work: @Sendable () async throws -> IdempotentResult
+        recover: @Sendable (UUID) async throws -> KeptAnswer?,
+        work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome
 }
 
@@ -46,30 +48,16 @@ package struct IdempotentRequest: Sendable {
     }
 }
 
-/// An answer as it is kept.
+/// An answer to a request that was carried out, as it is kept.
 package struct KeptAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
-    /// JSON; a problem document for a status of 400 and above.
+    /// JSON.
     package var body: [UInt8]
 
     package init(status: Int, body: [UInt8]) {
         self.status = status
         self.body = body
-    }
-}
-
-/// The outcome of carrying a request out.
-package enum IdempotentResult: Sendable, Hashable {
-    /// Done, to be kept.
-    case done(KeptAnswer)
-    /// Refused for good: what was changed on the way is undone, the refusal is kept.
-    case refused(KeptAnswer)
-
-    package var answer: KeptAnswer {
-        switch self {
-        case .done(let answer), .refused(let answer): answer
-        }
     }
 }
 

@@ -63,8 +63,8 @@ package protocol Outbox: Sendable {
     /// Leases due lanes of one environment and takes the head of each: at most one message per lane is under way.
     /// (`accept` does the same for lanes it brings work to, as far as `Departures` allows.)
     ///
-    /// Apps take turns, so that a burst of one makes no other wait; an app's lanes with an `end` or a priority of 10 go
-    /// before its others, then those due longest.
+    /// Apps take turns, so that a burst of one makes no other wait; an app's lanes go in order of `Lane.rank`, then those
+    /// due longest. Under a limit a lane that has waited long goes before ranks that have not (`LaneLimit`).
     func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery]
 
     /// A replica that is still at work on these lanes keeps them until `leasedUntil`.
@@ -77,7 +77,16 @@ package protocol Outbox: Sendable {
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws
 
     /// When the next lane of the environment will be due; `nil`: none waits.
-    func nextDue(in environment: APNsEnvironment) async throws -> Date?
+    ///
+    /// - Parameter limits: lanes of an app and kind that may send nothing now are left out.
+    func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date?
+}
+
+extension Outbox {
+    /// When the next lane of the environment will be due, if none is throttled.
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
+        try await nextDue(in: environment, limits: [])
+    }
 }
 
 /// One broadcast to accept.
@@ -132,11 +141,14 @@ package struct LaneClaim: Sendable, Hashable {
     package var laneInterval: TimeInterval
     /// The same for people who switched frequent pushes off, for messages that do not ring.
     package var infrequentInterval: TimeInterval
+    /// Apps that APNs throttles, by kind of lane; any number of the others' lanes may go.
+    package var limits: [LaneLimit]
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,
-        laneInterval: TimeInterval, infrequentInterval: TimeInterval = 60
+        laneInterval: TimeInterval, infrequentInterval: TimeInterval = 60, limits: [LaneLimit] = []
     ) {
+        self.limits = limits
         self.environment = environment
         self.limit = limit
         self.replica = replica
@@ -144,6 +156,31 @@ package struct LaneClaim: Sendable, Hashable {
         self.leasedUntil = leasedUntil
         self.laneInterval = laneInterval
         self.infrequentInterval = infrequentInterval
+    }
+}
+
+extension LaneClaim {
+    /// Whether APNs throttles the lane's app.
+    package func limits(_ lane: Lane) -> Bool {
+        limits.contains { $0.bundleID == lane.audience.bundleID && $0.kind == lane.kind }
+    }
+}
+
+/// How many lanes of one app and kind may be claimed now.
+package struct LaneLimit: Sendable, Hashable {
+    package var bundleID: BundleID
+    /// `channel` or `token`.
+    package var kind: Lane.Kind
+    package var allowance: Int
+    /// Seconds in which each lane that waits would have its turn: one that has waited so long goes before any that has
+    /// not, whatever their ranks.
+    package var patience: TimeInterval
+
+    package init(bundleID: BundleID, kind: Lane.Kind, allowance: Int, patience: TimeInterval) {
+        self.bundleID = bundleID
+        self.kind = kind
+        self.allowance = allowance
+        self.patience = patience
     }
 }
 
@@ -238,8 +275,13 @@ package struct Settlement: Sendable, Equatable {
     package var at: Date
     /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
     package var mayBeProcessed: Bool
+    /// Nothing goes on the lane before, because APNs throttles this lane; `nil`: it does not.
+    package var notBefore: Date?
 
-    package init(delivery: Int, lane: Int, verdict: Verdict, at: Date, mayBeProcessed: Bool = true) {
+    package init(
+        delivery: Int, lane: Int, verdict: Verdict, at: Date, mayBeProcessed: Bool = true, notBefore: Date? = nil
+    ) {
+        self.notBefore = notBefore
         self.delivery = delivery
         self.lane = lane
         self.verdict = verdict

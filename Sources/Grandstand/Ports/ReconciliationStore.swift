@@ -48,6 +48,9 @@ package protocol ReconciliationStore: Sendable {
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask])
 
+    /// The app's creations that wait for their next attempt are due now, whatever they wait for.
+    func hastenCreations(_ run: ReconciliationRun, now: Date) async throws
+
     /// Keeps the report, ends the lease, and asks for another run at `again` if that is not `nil`.
     func finish(_ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date) async throws
 

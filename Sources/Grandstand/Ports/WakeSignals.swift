@@ -4,16 +4,6 @@ package import APNsWire
 package protocol WakeSignals: Sendable {
     /// Yields whenever there may be new work of `topic`, also after a time in which signals may have been lost.
     func wakes(_ topic: WakeTopic) -> AsyncStream<Void>
-
-    /// The names that come with wake-ups of `topic`; every one, so they must be read as they come.
-    func names(_ topic: WakeTopic) -> AsyncStream<WakeName>
-}
-
-/// The subject of a wake-up.
-package enum WakeName: Sendable, Hashable {
-    /// Listening began, or began again: anything may have happened.
-    case anything
-    case name(String)
 }
 
 /// The topics that loops are woken for.
@@ -28,8 +18,6 @@ package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     case schedule = "grandstand_schedule"
     /// The set of channels that should exist has changed.
     case channels = "grandstand_channels"
-    /// Broadcasts of an event with open live views have changed; the name is the event's key.
-    case live = "grandstand_live"
     /// There are messages for webhooks.
     case webhooks = "grandstand_webhooks"
 

@@ -17,6 +17,9 @@ package protocol WebhookOutbox: Sendable {
         now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
     ) async throws -> [ClaimedWebhook]
 
+    /// A replica that is still posting a message keeps it until `until`.
+    func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws
+
     /// Records a verdict. One whose lease has gone to another replica changes nothing. A webhook that wants nothing
     /// more, or failed for `Webhook.patience`, is disabled.
     func settle(_ settlement: WebhookSettlement, replica: UUID, now: Date) async throws

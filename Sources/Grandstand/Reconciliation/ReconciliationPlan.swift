@@ -18,7 +18,10 @@ package struct ReconciliationPlan: Sendable {
     package let matched: Int
     /// Expected and not listed.
     package let vanished: [LedgerSnapshot.Entry]
-    /// Every known channel vanished at once. One channel that is gone may just be gone; from two on it is an alarm.
+    /// None of the known channels is listed, be it one or many: Apple may have turned the capability off, or answered a
+    /// list that is not this app's. Nothing is replaced then unless somebody asks for it (`recreate`). As long as one known
+    /// channel is listed, the others that vanished are replaced; so are all when Apple refused a message because it does not
+    /// know one of them, for that is no answer of an app without the capability.
     package let everythingVanished: Bool
     /// Listed, though Apple refused a message to it before the list was asked for.
     package let doubted: [LedgerSnapshot.Entry]
@@ -43,7 +46,9 @@ package struct ReconciliationPlan: Sendable {
         }
         self.expected = expected
         vanished = expected.filter { !isListed($0) }
-        everythingVanished = expected.count > 1 && vanished.count == expected.count
+        everythingVanished =
+            !expected.isEmpty && vanished.count == expected.count
+            && !vanished.contains { entry in entry.doubtedAt.map { $0 < snapshot.listedAt } == true }
         doubted = expected.filter { entry in
             isListed(entry) && entry.doubtedAt.map { $0 < snapshot.listedAt } == true
         }

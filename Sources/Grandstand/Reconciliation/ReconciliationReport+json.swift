@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+package import JSON
 
 /// The report's JSON form stands here, not with the API's views: the database keeps it as it was answered.
 extension ReconciliationReport: JSONObjectWritable {

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+package import JSON
 
 /// The report for programs; docs/rehearsal.md has its fields, whose names do not change.
 extension RehearsalReport: JSONObjectWritable {

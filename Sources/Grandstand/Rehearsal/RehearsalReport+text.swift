@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import JSON
 
 /// The report for people, in lines of a hundred columns.
 extension RehearsalReport {

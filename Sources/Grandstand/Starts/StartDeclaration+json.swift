@@ -1,4 +1,5 @@
 internal import APNsWire
+package import JSON
 
 extension StartDeclaration: JSONObjectWritable {
     /// As it was declared; members that were left out are `null`.

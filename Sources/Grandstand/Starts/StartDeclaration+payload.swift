@@ -1,6 +1,24 @@
 internal import APNsWire
 package import FoundationEssentials
 
+/// The newest content that was accepted for an audience, as its message has it.
+package struct NewestContent: Sendable, Hashable {
+    package var broadcast: UUID
+    /// JSON object text.
+    package var contentState: [UInt8]
+    /// Seconds since 1970.
+    package var staleDate: Int?
+    /// JSON number text.
+    package var relevanceScore: [UInt8]?
+
+    package init(broadcast: UUID, contentState: [UInt8], staleDate: Int? = nil, relevanceScore: [UInt8]? = nil) {
+        self.broadcast = broadcast
+        self.contentState = contentState
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
+    }
+}
+
 extension StartPayload {
     /// The declared push with the content of a message, which has its event's defaults.
     ///
@@ -18,11 +36,22 @@ extension StartPayload {
             relevanceScore: relevanceScore)
     }
 
-    /// The declared push with the declared content, and what its event's messages have that say nothing themselves; `nil`:
-    /// no content is declared.
+    /// The declared push with the content to show: the newest accepted one, so that no card begins with an old score. The
+    /// declared content, with the event's defaults, counts only before there is one.
     ///
-    /// - Parameter time: when it is sent.
-    package init?(_ declaration: StartDeclaration, filledBy defaults: EventDefaults, at time: Date) {
+    /// - Parameters:
+    ///   - newest: of the audience that it is sent for; `nil`: none was accepted yet.
+    ///   - time: when it is sent.
+    /// - Returns: `nil`: there is no content yet.
+    package init?(
+        _ declaration: StartDeclaration, newest: NewestContent? = nil, filledBy defaults: EventDefaults, at time: Date
+    ) {
+        if let newest {
+            self.init(
+                declaration, contentState: newest.contentState, staleDate: newest.staleDate,
+                relevanceScore: newest.relevanceScore)
+            return
+        }
         guard let contentState = declaration.contentState else { return nil }
         self.init(declaration, contentState: contentState, relevanceScore: defaults.relevanceScore)
         staleDate = staleDate ?? defaults.staleDate(at: time)

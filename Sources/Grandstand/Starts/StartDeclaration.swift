@@ -9,7 +9,8 @@ package struct StartDeclaration: Sendable, Hashable {
     package var attributesType: String
     /// JSON object text.
     package var attributes: [UInt8]
-    /// JSON object text; `nil`: the newest content that was accepted when each push is made.
+    /// JSON object text. It is shown until a broadcast with content is accepted; from then on each push has the newest
+    /// accepted content. `nil`: no push goes before there is one.
     package var contentState: [UInt8]?
     /// JSON object text: Apple starts nothing without an alert.
     package var alert: [UInt8]

@@ -16,6 +16,9 @@ package enum StartForm: Sendable, Hashable {
         case disabled
         /// It has no token that can be used for activities of this type.
         case noToken
+        /// It could have got one, but the start was over or stopped before its push was made. Only reports say so:
+        /// `StartForm.init` does not know the time.
+        case tooLate
     }
 
     package init(

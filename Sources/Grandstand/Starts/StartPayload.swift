@@ -1,5 +1,5 @@
 internal import APNsWire
-internal import JSONSyntax
+internal import JSON
 
 /// The `aps` dictionary of a push that starts a Live Activity (docs/apns.md 3.2 and 4), assembled from values of ours and
 /// bytes of the organiser's, which are spliced as they were written.

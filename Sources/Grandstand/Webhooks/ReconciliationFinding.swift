@@ -1,3 +1,5 @@
+internal import JSON
+
 /// What a reconciliation's report says to webhooks that hear of every run: only what no run before it had said.
 struct ReconciliationFinding {
     private let report: JSONValue?

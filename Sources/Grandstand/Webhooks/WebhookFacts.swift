@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+package import JSON
 
 /// The facts that a message to webhooks is made of, as they were when it happened.
 package enum WebhookFacts: Sendable {

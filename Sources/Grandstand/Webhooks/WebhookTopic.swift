@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import JSON
 
 /// The topics of webhooks; the same words are a Postgres type.
 ///
@@ -18,10 +19,10 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case reconciliationFound = "reconciliation.found"
     /// Apple's broadcast capability is off for an app.
     case capabilityOff = "capability.off"
-    /// APNs refuses many of an app's device tokens.
-    case tokensRefused = "tokens.refused"
-    /// More than a third of a calendar's events to come vanished from it at once.
-    case calendarShrunk = "calendar.shrunk"
+    /// APNs began to throttle an app.
+    case throttleBegan = "throttle.began"
+    /// APNs throttles an app no more.
+    case throttleEnded = "throttle.ended"
     /// Asked for by hand, to try a webhook out.
     case webhookTest = "webhook.test"
 
@@ -32,8 +33,8 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     package var scopes: Set<APIKey.Scope> {
         switch self {
         case .broadcastSettled: [.organise]
-        case .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest: [.organise, .operate]
-        case .quotaLevel, .reconciliationFound, .capabilityOff, .tokensRefused: [.operate]
+        case .channelMissing, .channelReplaced, .webhookTest: [.organise, .operate]
+        case .quotaLevel, .reconciliationFound, .capabilityOff, .throttleBegan, .throttleEnded: [.operate]
         }
     }
 
@@ -86,14 +87,12 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             data.member(
                 "evidence",
                 detail["evidence"]?.string ?? "Apple's list has none of the channels that are known here")
-        case (.tokensRefused, .detail(let detail)):
-            guard let refused = TokensRefused(detail) else { return false }
-            data.member("bundleId", refused.app.bundleID.rawValue)
-            data.member("environment", refused.app.environment.rawValue)
-            refused.write(members: &data)
-        case (.calendarShrunk, .detail(let detail)):
-            guard let shrunk = CalendarShrunk(detail) else { return false }
-            shrunk.write(members: &data)
+        case (.throttleBegan, .detail(let detail)), (.throttleEnded, .detail(let detail)):
+            data.member("bundleId", detail["bundle_id"]?.string)
+            data.member("environment", detail["environment"]?.string)
+            data.member("api", detail["api"]?.string)
+            data.member("since", detail["since"]?.string.flatMap(RFC3339.date))
+            if self == .throttleBegan { data.members(["ratePerSecond"], of: detail) }
         case (.webhookTest, .test(let webhook, let actor)):
             data.member("webhook", webhook)
             data.member("by", actor)

@@ -1,5 +1,6 @@
 internal import Grandstand
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 internal import Synchronization
 

@@ -75,8 +75,6 @@ struct Gate: Sendable {
     /// - Throws: `forbidden`.
     static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
         switch access {
-        case .scope(let scope) where !key.holds(scope):
-            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(scope.rawValue).")
         case .anyScope(let scopes) where !scopes.contains(where: key.holds):
             let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")

@@ -4,7 +4,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Gives the first answer again to a repeated POST with the same `Idempotency-Key`.
+/// Gives the first answer again to a repeated POST with the same `Idempotency-Key`. Only the answer to a request that had an
+/// effect is kept: one that was refused is decided anew when it comes again.
 struct Idempotency: Sendable {
     let store: any IdempotencyStore
     let now: @Sendable () -> Date
@@ -19,7 +20,15 @@ struct Idempotency: Sendable {
     /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; what the route
     ///   throws.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
-        guard route.method == .post, route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
+        do {
+            return try await carryOut(request, context, route)
+        } catch let refusal as WithoutEffect {
+            return refusal.response
+        }
+    }
+
+    private func carryOut(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
+        guard route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
             return try await route.answer(request, context)
         }
         let secret = context.session?.secret ?? Gate.bearer(request.headers[.authorization]).map(String.init)
@@ -36,7 +45,7 @@ struct Idempotency: Sendable {
         buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let unread = buffered
         let wanted = Self.wanted(request, body, key.id, secret, name)
-        // A body that cannot be read is refused, and the refusal kept as any other.
+        // A repetition that cannot be prepared any more, as where a file is away, still has the first answer.
         let prepared: Result<Route.Prepared, any Error>
         do {
             prepared = .success(try await route.prepare(unread, context))
@@ -72,33 +81,21 @@ struct Idempotency: Sendable {
         _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
         _ answer: @escaping @Sendable () async throws -> Response
     ) async throws -> IdempotentOutcome {
-        let work: @Sendable () async throws -> IdempotentResult = {
-            try await Self.result(context) { try await answer() }
-        }
+        let work: @Sendable () async throws -> KeptAnswer = { try await Self.kept(try await answer()) }
         if let recover = route.recover {
             return try await store.inSteps(
                 wanted, lease: Self.lease, patience: Self.patience, now: now,
                 recover: { id in
                     guard let response = try await recover(id, context) else { return nil }
-                    return try await Self.result(context) { response }
+                    return try await Self.kept(response)
                 },
                 work: work)
         }
         return try await store.once(wanted, now: now(), work: work)
     }
 
-    /// Whether the answer is kept for repetitions of the request: 5xx and refusals with a time to come again are not.
-    private static func result(
-        _ context: APIContext, _ work: () async throws -> Response
-    ) async throws -> IdempotentResult {
-        do {
-            let response = try await work()
-            return .done(KeptAnswer(status: response.status.code, body: try await response.bytes()))
-        } catch let problem as Problem {
-            guard problem.retryAfter == nil, problem.kind.status.code < 500 else { throw problem }
-            let response = problem.response(requestID: context.requestID)
-            return .refused(KeptAnswer(status: response.status.code, body: try await response.bytes()))
-        }
+    private static func kept(_ response: Response) async throws -> KeptAnswer {
+        KeptAnswer(status: response.status.code, body: try await response.bytes())
     }
 
     private static func response(_ outcome: IdempotentOutcome) -> Response {
@@ -112,6 +109,12 @@ struct Idempotency: Sendable {
             status: .init(code: answer.status), headers: headers,
             body: answer.body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
+}
+
+/// An answer of a route that refused everything it was asked for, though it is no refusal by its status: it is given, and
+/// not kept.
+struct WithoutEffect: Error {
+    let response: Response
 }
 
 extension Response {

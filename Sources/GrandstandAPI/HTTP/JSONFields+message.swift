@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 // What messages and starts have in common.
 

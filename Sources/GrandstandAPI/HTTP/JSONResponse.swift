@@ -1,6 +1,7 @@
 package import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+package import JSON
 internal import NIOCore
 
 extension Response {

@@ -3,6 +3,7 @@ package import Grandstand
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
+package import JSON
 
 extension Problem: JSONWritable {
     package func write(to json: inout JSONWriter) { write(to: &json, requestID: nil) }
@@ -10,9 +11,9 @@ extension Problem: JSONWritable {
     /// RFC 9457's members first, then the occurrence's own.
     func write(to json: inout JSONWriter, requestID: String?) {
         json.object { object in
-            object.member("type", Self.typeBase + kind.slug)
+            object.member("type", Self.typeBase + kind.rawValue)
             object.member("title", kind.title)
-            object.member("status", kind.status.code)
+            object.member("status", status)
             object.member("detail", detail)
             if let requestID { object.member("requestId", requestID) }
             if !errors.isEmpty { object.member("errors", errors) }
@@ -22,6 +23,7 @@ extension Problem: JSONWritable {
                 switch member.value {
                 case .integer(let value): object.integer(value)
                 case .string(let value): object.string(value)
+                case .strings(let values): object.array(values) { $0.string($1) }
                 }
             }
         }
@@ -34,11 +36,13 @@ extension Problem: JSONWritable {
         var writer = JSONWriter()
         write(to: &writer, requestID: requestID)
         var headers: HTTPFields = [.contentType: "application/problem+json"]
+        if let maxAge { headers[.cacheControl] = "public, max-age=\(maxAge)" }
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         if let age { headers.append(contentsOf: LookupReplica.Freshness.stale(seconds: age).headers) }
         if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
-            status: kind.status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+            status: .init(code: status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
     }
 }
 

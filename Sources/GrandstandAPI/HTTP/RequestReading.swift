@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 
 // How paths, queries and bodies are read: precisely, or refused.
@@ -136,6 +137,17 @@ struct QueryParameters: Sendable {
 
     func date(_ name: String) throws(Problem) -> Date? {
         try read(name, "An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.", RFC3339.date)
+    }
+
+    /// The times that `from` and `to` bound, each of which may be missing.
+    func period() throws(Problem) -> (from: Date?, to: Date?) {
+        let (from, to) = (try date("from"), try date("to"))
+        if let from, let to, to < from {
+            throw Problem.invalid(
+                "to is before from, so there is nothing between them. Exchange them.", at: "to",
+                "A time after from was expected.")
+        }
+        return (from, to)
     }
 
     func page() throws(Problem) -> PageRequest {

@@ -1,10 +1,11 @@
 internal import FoundationEssentials
-package import Grandstand
+internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
-/// One operation of the API: its path, the access it needs, its handler.
+/// One operation of the contract with its handler.
 struct Route: Sendable {
     /// The access that a route needs.
     enum Access: Sendable, Equatable {
@@ -12,10 +13,26 @@ struct Route: Sendable {
         case open
         /// Any key that is valid.
         case anyKey
-        /// Keys that hold the scope.
-        case scope(APIKey.Scope)
-        /// Keys that hold one of the scopes; the route itself looks closer.
-        case anyScope(Set<APIKey.Scope>)
+        /// Keys that hold one of the scopes; with several, the route itself looks closer.
+        case anyScope([APIKey.Scope])
+
+        /// What the contract says of `operation`.
+        init(to operation: Contract.Operation) {
+            guard let scopes = operation.scopes else {
+                self = .open
+                return
+            }
+            self =
+                scopes.isEmpty
+                ? .anyKey
+                : .anyScope(
+                    scopes.map { word in
+                        guard let scope = APIKey.Scope(rawValue: word.rawValue) else {
+                            preconditionFailure("openapi.yaml has a scope that keys do not have: \(word)")
+                        }
+                        return scope
+                    })
+        }
     }
 
     /// A request that was read, and what is left to do: that needs the database.
@@ -30,47 +47,37 @@ struct Route: Sendable {
     /// The answer for a thing that an earlier request began and did not answer for; `nil`: it came to nothing.
     typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
 
+    let operation: Contract.Operation
     let method: HTTPRequest.Method
-    /// Hummingbird's syntax: `/v1/apps/:bundleId`.
-    let path: String
     let access: Access
-    /// Names its query may have.
-    let query: [String]
     /// Bytes a body may have.
     let bodyLimit: Int
-    /// Whether `Idempotency-Key` means something here; for a POST that only reads it does not.
-    let keepsAnswers: Bool
+    /// Whether the answer is kept for an `Idempotency-Key`.
+    var keepsAnswers: Bool
     /// For work that calls Apple and so cannot be one transaction.
     let recover: Recovery?
-    let prepare: Preparation
+    var prepare: Preparation
 
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, query: [String] = [],
-        bodyLimit: Int = Route.standardBodyLimit, keepsAnswers: Bool = true, recover: Recovery? = nil,
+        _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recover: Recovery? = nil,
         _ handler: @escaping Handler
     ) {
-        self.method = method
-        self.path = path
-        self.access = access
-        self.query = query
-        self.bodyLimit = bodyLimit
-        self.keepsAnswers = keepsAnswers
-        self.recover = recover
-        prepare = { request, context in Prepared { try await handler(request, context) } }
+        self.init(
+            operation, bodyLimit: bodyLimit, recover: recover,
+            prepare: { request, context in Prepared { try await handler(request, context) } })
     }
 
     /// A route whose requests may have to wait for their turn: `prepare` reads one and asks nothing of the database.
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, query: [String] = [], bodyLimit: Int,
-        keepsAnswers: Bool = true, prepare: @escaping Preparation
+        _ operation: Contract.Operation, bodyLimit: Int, recover: Recovery? = nil, prepare: @escaping Preparation
     ) {
-        self.method = method
-        self.path = path
-        self.access = access
-        self.query = query
+        self.operation = operation
+        // A method of the contract is a token, as HTTP wants it.
+        method = HTTPRequest.Method(operation.method)!
+        access = Access(to: operation)
         self.bodyLimit = bodyLimit
-        self.keepsAnswers = keepsAnswers
-        recover = nil
+        keepsAnswers = operation.keepsAnswers
+        self.recover = recover
         self.prepare = prepare
     }
 
@@ -105,11 +112,11 @@ struct RouteTable: Sendable {
     private func routes(at path: String) -> [Route] {
         let segments = path.split(separator: "/")
         let matching: [(route: Route, words: Int)] = routes.compactMap { route in
-            let template = route.path.split(separator: "/")
+            let template = route.operation.path.split(separator: "/")
             guard template.count == segments.count,
-                zip(template, segments).allSatisfy({ $0.hasPrefix(":") || $0 == $1 })
+                zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
             else { return nil }
-            return (route, template.count { !$0.hasPrefix(":") })
+            return (route, template.count { !$0.hasPrefix("{") })
         }
         let most = matching.map(\.words).max()
         return matching.filter { $0.words == most }.map(\.route)
@@ -122,12 +129,12 @@ struct RouteTable: Sendable {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
         for route in routes {
-            router.on(RouterPath(route.path), method: route.method) { request, context in
+            router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
                 context.key = try await gate.admit(request, context, to: route)
                 // The query of a probe is ignored.
                 if route.access != .open {
-                    context.query = try QueryParameters(request.uri.query ?? "", known: route.query)
+                    context.query = try QueryParameters(request.uri.query ?? "", known: route.operation.query)
                 }
                 return try await idempotency.answer(request, context, route)
             }
@@ -139,31 +146,5 @@ struct RouteTable: Sendable {
                 calls: self.router(gate: gate, idempotency: idempotency, middleware: middleware).buildResponder())
         }
         return router
-    }
-}
-
-/// An operation as the outside sees it, for comparing with openapi.yaml.
-package struct APIOperation: Sendable, Hashable {
-    package var method: String
-    /// OpenAPI's syntax: `/v1/apps/{bundleId}`.
-    package var path: String
-    /// One of them is enough; empty: no key or any key will do.
-    package var scopes: Set<APIKey.Scope>
-    package var needsKey: Bool
-    /// Names its query may have.
-    package var query: Set<String>
-
-    init(_ route: Route) {
-        method = route.method.rawValue
-        path = route.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }.joined(separator: "/")
-        needsKey = route.access != .open
-        query = Set(route.query)
-        scopes =
-            switch route.access {
-            case .open, .anyKey: []
-            case .scope(let scope): [scope]
-            case .anyScope(let scopes): scopes
-            }
     }
 }

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 extension JSONFields {
     /// The apps that a body binds a thing to: `bundleId`, or `bundleIds` for several; without either, all.

@@ -1,12 +1,14 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// The answer to `POST /v1/events/{key}/broadcasts/preview`.
 struct BroadcastRehearsalView: JSONObjectWritable {
     let rehearsal: BroadcastRehearsal
     /// Of the apps that have templates.
-    let previews: [BundleID: AppPreview]
+    let previews: [BundleID: ContentPreview]
 
     func write(members object: inout JSONWriter) {
         object.member("event", rehearsal.event.rawValue)

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+package import JSON
 
 // The JSON of events and their audiences, read and written: a member of either has its two places in this file.
 
@@ -109,6 +110,7 @@ extension Event: JSONObjectWritable {
         object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
         object.member("createdAt", createdAt)
         object.member("updatedAt", updatedAt)
+        if reopenedAt != nil { object.member("reopenedAt", reopenedAt) }
         if let warnings { object.member("warnings", warnings) }
     }
 }

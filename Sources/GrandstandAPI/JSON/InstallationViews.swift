@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Grandstand
+package import JSON
 
 /// The answer to a registration.
 struct RegisteredView: JSONObjectWritable {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+package import JSON
 
 extension Reopening: JSONObjectWritable {
     /// The event, and what its taking back came to.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+package import JSON
 
 /// What has become of an event's start, in all and for each audience.
 struct StartReportsView: JSONObjectWritable {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+package import JSON
 
 // The JSON of the domain's values, as openapi.yaml has it. One extension for each noun; those that the database keeps or
 // that webhooks are told stand with the nouns (…+json.swift).
@@ -30,7 +31,17 @@ struct AppView: JSONObjectWritable {
         object.object("credentials") { credentials in
             for environment in APNsEnvironment.allCases {
                 credentials.name(dynamic: environment.rawValue)
-                credentials.string((keyFiles[environment] ?? .missing).rawValue)
+                credentials.string((keyFiles[environment] ?? .missing).word)
+            }
+        }
+        object.object("credentialRefusals") { refusals in
+            for environment in APNsEnvironment.allCases {
+                guard case .refused(let refusal)? = keyFiles[environment] else { continue }
+                refusals.name(dynamic: environment.rawValue)
+                refusals.object { fields in
+                    fields.member("reason", refusal.reason.text)
+                    fields.member("since", refusal.since)
+                }
             }
         }
         object.member("quirks", quirks)
@@ -69,6 +80,7 @@ extension Broadcast: JSONObjectWritable {
         object.member("state", state.rawValue)
         object.member("acceptedAt", acceptedAt)
         if sendAt != nil { object.member("sendAt", sendAt) }
+        if let sendAfterStart { object.member("afterStart", sendAfterStart) }
         object.member("by", by)
         if let withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
         object.member("counts", counts: counts.map { ($0.state.rawValue, $0.count) })

@@ -1,4 +1,5 @@
 package import Grandstand
+package import JSON
 
 /// A webhook as it is answered; its secret only when it is new.
 struct WebhookView: JSONObjectWritable, Sendable {

@@ -30,8 +30,8 @@ extension LookupResult {
     init?(_ kind: Problem.Kind) {
         switch kind {
         case .channelPending: self = .pending
-        case .eventOver: self = .over
-        case .eventNotFound: self = .unknown
+        case .eventEnded: self = .over
+        case .eventNotFound, .variantNotFound: self = .unknown
         case .storeUnavailable: self = .unavailable
         default: return nil
         }

@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 package import GrandstandService
 internal import HTTPTypes
 internal import NIOCore
@@ -30,8 +31,8 @@ package struct LookupResponder: Sendable {
         self.limits = limits
         self.headers = headers
         self.now = now
-        ofOne = Meters(metrics, LookupRoutes.path, .found)
-        ofList = Meters(metrics, LookupRoutes.listPath, .listed)
+        ofOne = Meters(metrics, .lookup, .found)
+        ofList = Meters(metrics, .lookupList, .listed)
     }
 
     /// The times of a route's answers.
@@ -39,16 +40,15 @@ package struct LookupResponder: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void
 
-        /// - Parameter route: in Hummingbird's syntax; metrics have it as the router tells it.
-        init(_ metrics: any OperationMetrics, _ route: String, _ result: LookupResult) {
-            let path = route.split(separator: "/").map { $0.first == ":" ? "/{\($0.dropFirst())}" : "/\($0)" }.joined()
-            let (answers, found) = (metrics.answers(method: "GET", path: path, status: 200), metrics.lookups(result))
+        init(_ metrics: any OperationMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
+            let (method, path) = (operation.method, operation.path)
+            let (answers, found) = (metrics.answers(method: method, path: path, status: 200), metrics.lookups(result))
             self.found = { time in
                 answers(time)
                 found()
             }
             let (repeats, notModified) = (
-                metrics.answers(method: "GET", path: path, status: 304), metrics.lookups(.notModified)
+                metrics.answers(method: method, path: path, status: 304), metrics.lookups(.notModified)
             )
             self.notModified = { time in
                 repeats(time)
@@ -63,6 +63,9 @@ package struct LookupResponder: Sendable {
         let key: APIKey
         let meters: Meters
     }
+
+    /// The present time, as `Date` has it.
+    var date: String { String(decoding: dates.text(at: now()), as: UTF8.self) }
 
     /// The answer to a request without a body; `nil`: not for here.
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {

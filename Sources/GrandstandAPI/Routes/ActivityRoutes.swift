@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `…/installations/{installationId}/activities`: Live Activities as their apps report them.
 struct ActivityRoutes: Sendable {
@@ -9,12 +11,10 @@ struct ActivityRoutes: Sendable {
     let limits: RateLimits
     let now: @Sendable () -> Date
 
-    private static let path = InstallationRoutes.path + "/activities/:activityId"
-
     var routes: [Route] {
         [
-            Route(.put, Self.path, InstallationRoutes.access, put),
-            Route(.delete, Self.path, InstallationRoutes.access, delete),
+            Route(.putActivity, put),
+            Route(.forgetActivity, delete),
         ]
     }
 

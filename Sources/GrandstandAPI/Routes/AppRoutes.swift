@@ -1,7 +1,10 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/apps`: the apps, and the provider keys that sign for them.
 struct AppRoutes: Sendable {
@@ -12,10 +15,10 @@ struct AppRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.put, "/v1/apps/:bundleId", .scope(.admin), put),
-            Route(.get, "/v1/apps", .anyKey, query: ["limit", "cursor"], list),
-            Route(.get, "/v1/apps/:bundleId", .anyKey, get),
-            Route(.delete, "/v1/apps/:bundleId", .scope(.admin), delete),
+            Route(.putApp, put),
+            Route(.listApps, list),
+            Route(.getApp, get),
+            Route(.deleteApp, delete),
         ]
     }
 
@@ -28,7 +31,7 @@ struct AppRoutes: Sendable {
                 bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
                 channelLimit: draft.channelLimit, updatedAt: now(), preview: draft.preview),
             by: context.actor, if: condition)
-        return .json(try await view(app), status: created ? .created : .ok)
+        return .json(try await view(app), status: created ? .created : .ok, headers: .version(app.version))
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

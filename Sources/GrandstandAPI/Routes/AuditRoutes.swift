@@ -1,26 +1,25 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+package import JSON
 
 /// `/v1/audit-log`: changes and their actors.
 struct AuditRoutes: Sendable {
     let log: any AuditLog
 
     var routes: [Route] {
-        [
-            Route(
-                .get, "/v1/audit-log", .scope(.operate),
-                query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], list)
-        ]
+        [Route(.listAuditLog, list)]
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
+        let (from, to) = try query.period()
         let filter = AuditFilter(
             actor: query["actor"], action: try query.choice("action"),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), within: context.reach,
-            from: try query.date("from"), to: try query.date("to"))
+            from: from, to: to)
         if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
         return .json(try await log.entries(where: filter, try query.page()))
     }

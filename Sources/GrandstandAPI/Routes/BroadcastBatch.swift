@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// The body of `POST /v1/broadcasts`: items that are read, accepted or refused each on its own.
 struct BroadcastBatch: Sendable {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 extension BroadcastRequest {
     /// Reads the body of `POST /v1/events/{key}/broadcasts`; `contentState` and `alert` are kept as they were written.
@@ -11,7 +12,7 @@ extension BroadcastRequest {
     }
 
     /// What a channel takes: Apple starts no activity by a broadcast.
-    private enum Event: String, CaseIterable {
+    enum Event: String, CaseIterable {
         case update
         case end
     }
@@ -34,11 +35,13 @@ extension BroadcastRequest {
         if event != .end, payload.dismissalDate != nil {
             fields.fault("dismissalDate", "dismissalDate goes with an end only.")
         }
-        let request = BroadcastRequest(
+        let sendAt = fields.sendTime()
+        var request = BroadcastRequest(
             payload: payload, priority: fields.priority(),
             expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
             apnsExpiration: fields.integer("apnsExpiration", in: 0...Int(Int32.max) * 2),
-            sendAt: fields.date("sendAt"))
+            sendAt: sendAt.at)
+        request.sendAfterStart = sendAt.afterStart
         if request.expiresIn != nil, request.apnsExpiration != nil {
             fields.fault("apnsExpiration", "apnsExpiration and expiresIn exclude each other; send one of them.")
         }
@@ -47,6 +50,17 @@ extension BroadcastRequest {
 }
 
 extension JSONFields {
+    /// `sendAt`: a time, or the seconds from the start of its event, `{"afterStart": -600}`.
+    fileprivate mutating func sendTime() -> (at: Date?, afterStart: Int?) {
+        guard let value = value("sendAt") else { return (nil, nil) }
+        guard case .object = value.kind else { return (date(value, of: "sendAt"), nil) }
+        var nested = JSONFields(value, pointer: pointer(to: "sendAt"))
+        let most = BroadcastRequest.maximumAfterStart
+        let seconds = nested.integer("afterStart", in: -most...most, required: true)
+        absorb(nested)
+        return (nil, seconds)
+    }
+
     /// An RFC 3339 time as Apple's payload has it: whole seconds since 1970.
     fileprivate mutating func epoch(_ name: String) -> Int? {
         date(name).map { Int($0.timeIntervalSince1970.rounded(.down)) }

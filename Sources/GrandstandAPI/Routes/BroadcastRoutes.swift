@@ -1,6 +1,8 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
 
@@ -15,17 +17,13 @@ struct BroadcastRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/events/:key/broadcasts", .scope(.organise), accept),
-            Route(.post, "/v1/events/:key/broadcasts/preview", .scope(.organise), keepsAnswers: false, preview),
-            Route(
-                .post, "/v1/broadcasts", .scope(.organise), bodyLimit: BroadcastBatch.maximumBytes,
-                prepare: prepareBatch),
-            Route(
-                .post, "/v1/apps/:bundleId/:environment/channels/:id/broadcasts", .scope(.organise), acceptForChannel),
-            Route(
-                .get, "/v1/events/:key/broadcasts", .scope(.organise), query: ["limit", "cursor", "scheduled"], list),
-            Route(.get, "/v1/broadcasts/:id", .scope(.organise), get),
-            Route(.delete, "/v1/broadcasts/:id", .scope(.organise), cancel),
+            Route(.broadcast, accept),
+            Route(.previewBroadcast, preview),
+            Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes, prepare: prepareBatch),
+            Route(.broadcastToChannel, acceptForChannel),
+            Route(.listBroadcasts, list),
+            Route(.getBroadcast, get),
+            Route(.cancelBroadcast, cancel),
         ]
     }
 
@@ -42,9 +40,9 @@ struct BroadcastRoutes: Sendable {
         let broadcast = try BroadcastRequest(body: try await request.json())
         let rehearsal = try await intake.rehearse(
             BroadcastIntake(.event(key), request: broadcast, by: context.actor, within: context.reach))
-        var previews: [BundleID: AppPreview] = [:]
+        var previews: [BundleID: ContentPreview] = [:]
         for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
-            previews[bundleID] = try await apps.app(bundleID)?.preview
+            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
         }
         return .json(BroadcastRehearsalView(rehearsal: rehearsal, previews: previews))
     }
@@ -69,8 +67,11 @@ struct BroadcastRoutes: Sendable {
         for ((place, _), result) in zip(wanted, accepted) {
             results[place] = result.mapError { $0.within("/items/\(place)") }
         }
-        return .json(
+        let response = Response.json(
             BroadcastBatchView(results: results.compactMap(\.self), requestID: context.requestID), status: .accepted)
+        let isAccepted = results.contains { if case .success? = $0 { true } else { false } }
+        guard isAccepted else { throw WithoutEffect(response: response) }
+        return response
     }
 
     private func acceptForChannel(_ request: Request, _ context: APIContext) async throws -> Response {

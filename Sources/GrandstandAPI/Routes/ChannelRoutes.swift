@@ -1,8 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/channels`: channels by hand.
 struct ChannelRoutes: Sendable {
@@ -11,15 +13,12 @@ struct ChannelRoutes: Sendable {
     let operations: ChannelOperations
 
     var routes: [Route] {
-        let base: String = "/v1/apps/:bundleId/:environment/channels"
-        return [
-            Route(.post, base, .scope(.operate), recover: recover, create),
-            Route(.post, base + "/import", .scope(.operate), recover: recover, importChannel),
-            Route(
-                .get, base, .scope(.operate),
-                query: ["limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed"], list),
-            Route(.get, base + "/:id", .scope(.operate), query: ["verify"], get),
-            Route(.delete, base + "/:id", .scope(.operate), query: ["force"], delete),
+        [
+            Route(.createChannel, recover: recover, create),
+            Route(.importChannel, recover: recover, importChannel),
+            Route(.listChannels, list),
+            Route(.getChannel, get),
+            Route(.deleteChannel, delete),
         ]
     }
 
@@ -44,6 +43,8 @@ struct ChannelRoutes: Sendable {
         if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
         }
+        // APNs refused it.
+        guard channel.channelID != nil else { return nil }
         return .json(channel, status: .created)
     }
 

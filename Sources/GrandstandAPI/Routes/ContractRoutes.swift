@@ -1,3 +1,4 @@
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -6,7 +7,7 @@ internal import NIOCore
 struct ContractRoutes: Sendable {
     var routes: [Route] {
         [
-            Route(.get, "/openapi.yaml", .open) { _, _ in
+            Route(.contract) { _, _ in
                 Response(
                     status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
                     body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))

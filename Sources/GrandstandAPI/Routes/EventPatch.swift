@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
+internal import JSON
 
 /// `PATCH /v1/events/{key}`: a JSON Merge Patch (RFC 7396) on what is declared.
 extension EventRoutes {
@@ -18,7 +19,8 @@ extension EventRoutes {
         }
         for _ in 0..<Self.tries {
             do {
-                return .json(try await apply(patch, to: key, if: condition, context))
+                let event = try await apply(patch, to: key, if: condition, context)
+                return .json(event, headers: .version(event.version))
             } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
                 // Another writer changed it since it was read.
             }

@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/events`: what should be.
 struct EventRoutes: Sendable {
@@ -12,14 +14,12 @@ struct EventRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.put, "/v1/events/:key", .scope(.organise), put),
-            Route(.patch, "/v1/events/:key", .scope(.organise), patch),
-            Route(
-                .get, "/v1/events", .scope(.organise),
-                query: ["limit", "cursor", "state", "kind", "bundleId", "from", "to", "overdue"], list),
-            Route(.get, "/v1/events/:key", .scope(.organise), get),
-            Route(.delete, "/v1/events/:key", .scope(.organise), query: ["end"], delete),
-            Route(.post, "/v1/events/:key/reopen", .scope(.organise), reopen),
+            Route(.putEvent, put),
+            Route(.patchEvent, patch),
+            Route(.listEvents, list),
+            Route(.getEvent, get),
+            Route(.cancelEvent, delete),
+            Route(.reopenEvent, reopen),
         ]
     }
 
@@ -30,15 +30,17 @@ struct EventRoutes: Sendable {
         for audience in specification.audiences { try context.requireCover(of: audience.bundleID) }
         let (event, created) = try await events.put(
             specification, within: context.reach, by: context.actor, if: condition, now: now())
-        return .json(event, status: created ? .created : .ok)
+        return .json(event, status: created ? .created : .ok, headers: .version(event.version))
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
+        let (from, to) = try query.period()
         let filter = EventFilter(
             state: try query.choice("state"), kind: query["kind"],
-            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: try query.date("from"),
-            to: try query.date("to"), overdueBy: try query.flag("overdue") ? tenure : nil, within: context.reach)
+            season: try query.read("season", SeasonName.rule, SeasonName.init),
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: from, to: to,
+            overdueBy: try query.flag("overdue") ? tenure : nil, within: context.reach)
         let part = try query.page()
         if let bundleID = filter.bundleID {
             try context.requireCover(of: bundleID)
@@ -55,7 +57,7 @@ struct EventRoutes: Sendable {
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
         try await events.cancel(
             try context.eventKey(), sendingEnd: try context.query.flag("end"), within: context.reach, by: context.actor,
-            now: now())
+            if: try request.writeCondition(), now: now())
         return .noContent
     }
 

@@ -1,7 +1,9 @@
 package import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 
 /// What the process can say of itself, for `/readyz`.
@@ -21,15 +23,17 @@ package struct Readiness: Sendable {
 
     /// What is known of APNs without asking.
     package struct APNsState: Sendable {
-        package enum Word: String, Sendable {
+        package enum Word: String, Sendable, CaseIterable {
             /// No request needed a connection yet.
             case unknown
             case reachable
+            /// It answers, and refuses a key.
+            case refused
             case unreachable
         }
 
         package var word: Word
-        /// Why it cannot be reached.
+        /// Why it cannot be reached, or which key it refuses.
         package var reason: String?
 
         package init(_ word: Word, reason: String? = nil) {
@@ -79,11 +83,11 @@ struct HealthRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/healthz", .open) { _, _ in
+            Route(.health) { _, _ in
                 .json(bytes: Array(#"{"status":"ok"}"#.utf8))
             },
-            Route(.get, "/readyz", .open, ready),
-            Route(.get, "/metrics", .open) { [metrics] _, _ in
+            Route(.readiness, ready),
+            Route(.metrics) { [metrics] _, _ in
                 Response(
                     status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                     body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))

@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/installations`: phones register themselves, by the million; organisers see numbers.
 struct InstallationRoutes: Sendable {
@@ -10,16 +12,14 @@ struct InstallationRoutes: Sendable {
     let now: @Sendable () -> Date
 
     /// The access that registrations need.
-    static let access = Route.Access.scope(.device)
-    static let collection = "/v1/apps/:bundleId/:environment/installations"
-    static let path = collection + "/:installationId"
+    static let access = Route.Access(to: .putInstallation)
 
     var routes: [Route] {
         [
-            Route(.put, Self.path, Self.access, put),
-            Route(.get, Self.path, Self.access, get),
-            Route(.delete, Self.path, Self.access, delete),
-            Route(.get, Self.collection + "/statistics", .anyScope([.organise, .operate]), statistics),
+            Route(.putInstallation, put),
+            Route(.getInstallation, get),
+            Route(.forgetInstallation, delete),
+            Route(.installationStatistics, statistics),
         ]
     }
 

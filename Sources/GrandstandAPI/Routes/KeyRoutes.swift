@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/keys`: API keys. A key that is bound to apps manages keys that reach no other.
 struct KeyRoutes: Sendable {
@@ -9,11 +11,11 @@ struct KeyRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/keys", .scope(.admin), create),
-            Route(.get, "/v1/keys", .scope(.admin), query: ["limit", "cursor"], list),
-            Route(.get, "/v1/keys/:id", .scope(.admin), get),
-            Route(.delete, "/v1/keys/:id", .scope(.admin), revoke),
-            Route(.post, "/v1/keys/:id/rotations", .scope(.admin), rotate),
+            Route(.createKey, create),
+            Route(.listKeys, list),
+            Route(.getKey, get),
+            Route(.revokeKey, revoke),
+            Route(.rotateKey, rotate),
         ]
     }
 

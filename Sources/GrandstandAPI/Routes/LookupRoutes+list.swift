@@ -1,16 +1,12 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
 
 /// The events that an app may offer to follow.
 extension LookupRoutes {
-    static let listPath = "/v1/lookup/:bundleId/:environment"
-
     var list: Route {
-        Route(
-            .get, Self.listPath, Self.access,
-            query: ["topic", "from", "to", "state", "variant", "limit", "cursor"]
-        ) { request, context in
+        Route(.lookupList) { request, context in
             try await meter.count(.listed) { try await answerList(request, context) }
         }
     }
@@ -34,8 +30,9 @@ extension QueryParameters {
             }
             return place
         }
+        let (from, to) = try period()
         return LookupListQuery(
-            topic: try read("topic", Topic.rule, Topic.init(rawValue:)), from: try date("from"), to: try date("to"),
+            topic: try read("topic", Topic.rule, Topic.init(rawValue:)), from: from, to: to,
             state: try choice("state"), variant: try variant(), limit: page.limit, after: after)
     }
 }

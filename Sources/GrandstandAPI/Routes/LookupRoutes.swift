@@ -1,9 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/lookup`: what apps ask before they start a Live Activity, by the million, at kick-off.
 struct LookupRoutes: Sendable {
@@ -13,18 +15,18 @@ struct LookupRoutes: Sendable {
     let now: @Sendable () -> Date
 
     /// The access that lookups need: here, and where `LookupResponder` answers from memory.
-    static let access = Route.Access.scope(.lookup)
-    static let path = "/v1/lookup/:bundleId/:environment/:key"
+    static let access = Route.Access(to: .lookup)
+    /// Seconds for which a cache may give a refusal again. What is over stays so as a rule; what is not there may be declared at
+    /// any moment.
+    private static let (maxAgeOver, maxAgeUnknown) = (10, 5)
 
     var routes: [Route] {
         [
-            Route(.get, Self.path, Self.access, query: ["include", "variant"]) { request, context in
+            Route(.lookup) { request, context in
                 try await meter.count(.found) { try await lookup(request, context) }
             },
             list,
-            // It reads only, and strangers have its keys: what they send is not stored.
-            Route(
-                .post, "/v1/lookup/:bundleId/:environment", Self.access, query: ["variant"], keepsAnswers: false, batch),
+            Route(.lookupMany, batch),
         ]
     }
 
@@ -64,17 +66,22 @@ struct LookupRoutes: Sendable {
         case .found(let body):
             return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
         case .over:
-            throw Problem(
-                .eventOver,
-                "The event \(key) is over for \(audience); there is nothing to follow.")
-        case .pending(let opensAt):
+            var problem = Problem(
+                .eventEnded,
+                "The event \(key) is over for \(audience); there is nothing to follow.", maxAge: Self.maxAgeOver)
+            problem.status = 410
+            throw problem
+        case .pending(let wait):
             let now = now()
-            let fate = opensAt.map { $0 > now } ?? false ? "will be made before the event" : "is being made"
+            let retryAfter = wait.retryAfter(now)
             throw Problem(
-                .channelPending, "The channel of \(key) \(fate). Ask again.",
-                retryAfter: LookupAnswer.patience(until: opensAt, now: now))
+                .channelPending, wait.detail(of: key, now), retryAfter: retryAfter,
+                maxAge: min(retryAfter, Self.maxAgeOver))
+        case .noSuchVariant(let variants):
+            throw Problem.variantNotFound(audience, of: key, variants, maxAge: Self.maxAgeUnknown)
         case nil:
-            throw Problem(.eventNotFound, "There is no event \(key) for \(audience).")
+            throw Problem(
+                .eventNotFound, "There is no event \(key) for \(audience).", maxAge: Self.maxAgeUnknown)
         }
     }
 
@@ -86,30 +93,41 @@ struct LookupRoutes: Sendable {
         var items: [[UInt8]] = []
         var missing: [(key: String, reason: Problem.Kind)] = []
         var worst = LookupReplica.Freshness.confirmed
+        var away: (problem: Problem, count: Int)?
         for text in texts {
             guard let key = EventKey(rawValue: text) else {
                 missing.append((text, .eventNotFound))
                 continue
             }
-            let (answer, freshness) = try await replica.answer(
-                topic: bundleID.topic, in: environment, key, variant: variant)
+            let answer: LookupAnswer?
+            let freshness: LookupReplica.Freshness
+            do {
+                (answer, freshness) = try await replica.answer(
+                    topic: bundleID.topic, in: environment, key, variant: variant)
+            } catch let problem as Problem where problem.kind == .storeUnavailable {
+                missing.append((text, problem.kind))
+                away = (problem, (away?.count ?? 0) + 1)
+                continue
+            }
             if freshness != .confirmed { worst = freshness }
             switch answer {
             case .found(let body):
                 items.append(body.bytes)
                 meter.count(.found)
             case .pending: missing.append((text, .channelPending))
-            case .over: missing.append((text, .eventOver))
+            case .over: missing.append((text, .eventEnded))
+            case .noSuchVariant: missing.append((text, .variantNotFound))
             case nil: missing.append((text, .eventNotFound))
             }
         }
+        if let away, away.count == texts.count { throw away.problem }
         for miss in missing { meter.count(LookupResult(miss.reason)) }
         var writer = JSONWriter()
         writer.object { object in
             object.array("items", items) { $0.raw($1) }
             object.objects("missing", missing) { object, miss in
                 object.member("eventKey", miss.key)
-                object.member("reason", miss.reason.slug)
+                object.member("reason", miss.reason.rawValue)
             }
         }
         return .json(bytes: writer.bytes, headers: worst.headers)
@@ -128,6 +146,20 @@ struct LookupRoutes: Sendable {
         }
         try fields.finish()
         return keys
+    }
+}
+
+extension Problem {
+    /// - Parameter variants: those that there are; `nil`: an audience without one.
+    fileprivate static func variantNotFound(
+        _ audience: String, of key: EventKey, _ variants: [Variant?], maxAge: Int
+    ) -> Problem {
+        let names = variants.compactMap { $0?.rawValue }
+        let others = names + (variants.contains(nil) ? ["an audience without a variant"] : [])
+        return Problem(
+            .variantNotFound,
+            "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
+            members: [("variants", .strings(names))], maxAge: maxAge)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// The body of `POST /v1/apps/{bundleId}/{environment}/pushes`: a token, and a message to it.
 struct PushDraft: Sendable, Hashable {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
@@ -13,9 +14,9 @@ struct PushRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/apps/:bundleId/:environment/pushes", .scope(.organise), accept),
-            Route(.get, "/v1/pushes/:id", .scope(.organise), get),
-            Route(.delete, "/v1/pushes/:id", .scope(.organise), cancel),
+            Route(.push, accept),
+            Route(.getPush, get),
+            Route(.cancelPush, cancel),
         ]
     }
 

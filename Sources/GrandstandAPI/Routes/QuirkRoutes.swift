@@ -1,7 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/quirks/{quirk}`: what an admin knows better than was learned.
 struct QuirkRoutes: Sendable {
@@ -10,7 +12,7 @@ struct QuirkRoutes: Sendable {
     let now: @Sendable () -> Date
 
     var routes: [Route] {
-        [Route(.put, "/v1/apps/:bundleId/:environment/quirks/:quirk", .scope(.admin), put)]
+        [Route(.putQuirk, put)]
     }
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -23,12 +25,10 @@ struct QuirkRoutes: Sendable {
         }
         try fields.finish()
         let app = try await apps.registered(target.bundleID)
-        // The documented behaviour, set by hand, may be found wrong again; a departure stays until it is set back.
-        let isDocumented = value == name.documented
         let quirk = Quirk(
             environment: target.environment, name: name, value: value ?? name.documented, learnedAt: now(),
-            evidence: "set by \(context.actor.text)", believedUntil: isDocumented ? now() : nil)
-        try await quirks.conclude(
+            evidence: "set by \(context.actor.text)")
+        try await quirks.remember(
             quirk, for: AppEnvironment(bundleID: app.bundleID, environment: target.environment), by: context.actor)
         return .json(quirk)
     }

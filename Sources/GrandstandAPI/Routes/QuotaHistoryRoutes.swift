@@ -1,8 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
+internal import JSON
 internal import NIOCore
 
 /// `/v1/quotas/history`: what each app's limit was taken to, step by step.
@@ -11,11 +13,7 @@ struct QuotaHistoryRoutes: Sendable {
     let now: @Sendable () -> Date
 
     var routes: [Route] {
-        [
-            Route(
-                .get, "/v1/quotas/history", .scope(.operate),
-                query: ["bundleId", "environment", "from", "to", "step"], list)
-        ]
+        [Route(.listQuotaHistory, list)]
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 
 /// `/v1/quotas`: how much of each app's limit is taken, and when it will not do any more.
@@ -9,14 +10,14 @@ struct QuotaRoutes: Sendable {
     let tenure: ChannelTenure
     let now: @Sendable () -> Date
 
-    var routes: [Route] { [Route(.get, "/v1/quotas", .scope(.operate), query: ["limit", "cursor"], list)] }
+    var routes: [Route] { [Route(.listQuotas, list)] }
 
     /// In order of bundle IDs, both environments of an app together.
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let part = try context.query.page()
         let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }
         let quotas = try await channels.quotas(now: now(), tenure: tenure)
-            .compactMap { $0.shown(within: context.reach) }
+            .filter { context.reach.covers($0.bundleID) }
             .map { (cursor: QuotaCursor($0), quota: $0) }
             .sorted { $0.cursor < $1.cursor }
             .filter { row in last.map { $0 < row.cursor } ?? true }

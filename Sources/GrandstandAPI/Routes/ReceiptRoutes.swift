@@ -1,7 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+package import JSON
 
 /// What phones showed, and when: reported by a sample of them, told to organisers.
 struct ReceiptRoutes: Sendable {
@@ -12,10 +14,8 @@ struct ReceiptRoutes: Sendable {
 
     var routes: [Route] {
         [
-            // A repeat records nothing twice; what strangers send along is not stored.
-            Route(
-                .post, InstallationRoutes.path + "/receipts", InstallationRoutes.access, keepsAnswers: false, record),
-            Route(.get, "/v1/events/:key/receipts", .anyScope([.organise, .operate]), report),
+            Route(.recordReceipts, record),
+            Route(.eventReceipts, report),
         ]
     }
 

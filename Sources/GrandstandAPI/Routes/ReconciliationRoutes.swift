@@ -1,8 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/reconciliations`: Apple's list against the ledger.
 struct ReconciliationRoutes: Sendable {
@@ -12,12 +14,11 @@ struct ReconciliationRoutes: Sendable {
     let limits: (grace: TimeInterval, deleteBudget: Int)
 
     var routes: [Route] {
-        let base: String = "/v1/apps/:bundleId/:environment/reconciliations"
-        return [
+        [
             // Nothing is begun that a repetition could take up: an interrupted run is simply run again.
-            Route(.post, base, .scope(.operate), recover: { _, _ in nil }, create),
-            Route(.get, base, .scope(.operate), query: ["limit", "cursor"], list),
-            Route(.get, base + "/:id", .scope(.operate), get),
+            Route(.reconcile, recover: { _, _ in nil }, create),
+            Route(.listReconciliations, list),
+            Route(.getReconciliation, get),
         ]
     }
 

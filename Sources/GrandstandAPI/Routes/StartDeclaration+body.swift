@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 extension StartDeclaration {
     /// Reads the member `start` of an event, leaving faults with `fields`; the value means nothing when there are any.

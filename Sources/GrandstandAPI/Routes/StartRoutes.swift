@@ -1,7 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/events/{key}/starts`: what has become of an event's start; and what people follow.
 struct StartRoutes: Sendable {
@@ -12,11 +14,10 @@ struct StartRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, "/v1/events/:key/starts", .scope(.organise), startNow),
-            Route(.delete, "/v1/events/:key/starts", .scope(.organise), stop),
-            Route(.get, "/v1/events/:key/starts", .scope(.organise), report),
-            Route(
-                .get, "/v1/apps/:bundleId/:environment/topics", .scope(.organise), query: ["limit", "cursor"], topics),
+            Route(.startEvent, startNow),
+            Route(.stopStart, stop),
+            Route(.getStart, report),
+            Route(.listTopics, topics),
         ]
     }
 

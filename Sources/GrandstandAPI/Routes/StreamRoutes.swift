@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
@@ -13,9 +14,7 @@ struct StreamRoutes: Sendable {
     let settings: StreamSettings
     let now: @Sendable () -> Date
 
-    var routes: [Route] { [route] }
-
-    private var route: Route { Route(.get, "/v1/events/:key/stream", .scope(.organise), stream) }
+    var routes: [Route] { [Route(.streamEvent, stream)] }
 
     private func stream(_ request: Request, _ context: APIContext) async throws -> Response {
         let key = try context.eventKey()
@@ -26,7 +25,7 @@ struct StreamRoutes: Sendable {
         let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)
         // Asked again and again: a key that was revoked hears no more.
         let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
-        let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = route.access] in
+        let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = Route.Access(to: .streamEvent)] in
             do {
                 guard let caller = try await keys.authenticate(secret), !caller.isExpired(at: now()) else {
                     return false

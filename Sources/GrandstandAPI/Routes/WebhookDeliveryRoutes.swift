@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 
 /// `/v1/webhooks/{id}/deliveries`: what was posted, what came of it, and once more by hand.
@@ -9,12 +10,9 @@ struct WebhookDeliveryRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(
-                .get, "/v1/webhooks/:id/deliveries", WebhookRoutes.access,
-                query: ["limit", "cursor", "state", "topic"],
-                list),
-            Route(.get, "/v1/webhooks/:id/deliveries/:delivery", WebhookRoutes.access, get),
-            Route(.post, "/v1/webhooks/:id/deliveries/:delivery/replay", WebhookRoutes.access, replay),
+            Route(.listWebhookDeliveries, list),
+            Route(.getWebhookDelivery, get),
+            Route(.replayWebhookDelivery, replay),
         ]
     }
 

@@ -1,6 +1,8 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
+internal import JSON
 
 /// `/v1/webhooks`: where messages are posted to.
 struct WebhookRoutes: Sendable {
@@ -8,18 +10,16 @@ struct WebhookRoutes: Sendable {
     let networks: NetworkGuard
     let now: @Sendable () -> Date
 
-    /// Which topics a key may hear of is checked one by one: organisers hear of broadcasts, operators of quotas.
-    static let access = Route.Access.anyScope([.organise, .operate])
-
     var routes: [Route] {
         [
-            Route(.post, "/v1/webhooks", Self.access, create),
-            Route(.get, "/v1/webhooks", Self.access, query: ["limit", "cursor"], list),
-            Route(.get, "/v1/webhooks/:id", Self.access, get),
-            Route(.put, "/v1/webhooks/:id", Self.access, put),
-            Route(.delete, "/v1/webhooks/:id", Self.access, delete),
-            Route(.post, "/v1/webhooks/:id/secret", Self.access, rotate),
-            Route(.post, "/v1/webhooks/:id/test", Self.access, test),
+            // Organisers hear of broadcasts, operators of quotas: each topic is checked by itself.
+            Route(.createWebhook, create),
+            Route(.listWebhooks, list),
+            Route(.getWebhook, get),
+            Route(.putWebhook, put),
+            Route(.deleteWebhook, delete),
+            Route(.rotateWebhookSecret, rotate),
+            Route(.testWebhook, test),
         ]
     }
 
@@ -51,7 +51,7 @@ struct WebhookRoutes: Sendable {
         guard let webhook = replaced else {
             throw Problem.webhookNotFound(present.id)
         }
-        return .json(WebhookView(webhook: webhook))
+        return .json(WebhookView(webhook: webhook), headers: .version(webhook.version))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

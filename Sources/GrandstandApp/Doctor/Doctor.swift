@@ -71,7 +71,7 @@ package struct Doctor: Sendable {
         let checks = [await Self.database(session), await clock(session), Self.migrations(status)]
         switch status {
         case .current, .newer: break
-        case .behind, .ahead, .changed:
+        case .behind, .refused:
             return (
                 checks + [DoctorCheck("apps", .skipped, "the database's schema is not one that this binary can use")],
                 []
@@ -145,16 +145,7 @@ package struct Doctor: Sendable {
             DoctorCheck(
                 "migrations", .failed, "missing: \(names.joined(separator: ", "))",
                 next: "run `grandstand migrate` with the same settings")
-        case .ahead(let version, let least):
-            DoctorCheck(
-                "migrations", .failed,
-                "the database has migration \(version), which this binary does not know"
-                    + (least.map { ", and is for builds that know migration \($0)" } ?? ""),
-                next: "run a newer grandstand")
-        case .changed(let name):
-            DoctorCheck(
-                "migrations", .failed, "migration \(name) was changed after it was applied",
-                next: "restore the migration's text, or the database from a backup")
+        case .refused(let refusal): DoctorCheck("migrations", .failed, refusal.fault, next: refusal.advice)
         }
     }
 

@@ -20,6 +20,14 @@ enum DoctorAlarms {
     private static func words(_ alarm: Quota.Alarm, _ quota: Quota) -> Words? {
         let command = "grandstand reconcile \(quota.bundleID) \(quota.environment.rawValue)"
         return switch alarm {
+        case .keyRefused:
+            quota.keyRefused.map { refused -> Words in
+                (
+                    .failed, refused.refusal.finding(of: refused.credentials),
+                    "check that AuthKey_\(refused.credentials.keyID).p8 is that key's file and the team's, and that the key "
+                        + "is not revoked and has APNs enabled; the server takes a new file within seconds"
+                )
+            }
         case .capabilityOff where quota.isCapabilityOff:
             (
                 .failed, "APNs refused calls of the server with BroadcastFeatureNotEnabled",
@@ -31,12 +39,6 @@ enum DoctorAlarms {
                 .failed, "APNs' list has none of the channels that are known here",
                 "check the Broadcast Capability of the App ID, then take the loss for true: `\(command) --apply --recreate`"
             )
-        case .tokensRefused:
-            quota.tokensRefused.map { refused -> Words in
-                (.failed, "\(refused.finding); likely \(refused.cause)", refused.remedy)
-            }
-        case .calendarShrunk:
-            quota.shrunkCalendars.first.map { shrunk -> Words in (.warning, shrunk.finding, shrunk.remedy) }
         case .listIncomplete:
             (
                 .warning, "APNs has channels that its list lacks",

@@ -30,6 +30,14 @@ enum Gauges {
             samples.append(
                 GaugeSample("grandstand_channels_exceed_seconds", app, max(0, exceedsAt.timeIntervalSince(now))))
         }
+        for throttle in quota.throttles {
+            let labels = app + [("api", throttle.api.rawValue)]
+            samples += [
+                GaugeSample("grandstand_send_rate", labels, throttle.perSecond),
+                GaugeSample("grandstand_send_waiting_lanes", labels, Double(throttle.lanesWaiting)),
+                GaugeSample("grandstand_send_waiting_oldest_seconds", labels, throttle.oldestSeconds),
+            ]
+        }
         let standing = Set(quota.alarms)
         return samples
             + Quota.Alarm.allCases.map {

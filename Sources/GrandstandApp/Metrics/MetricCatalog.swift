@@ -29,6 +29,16 @@ enum MetricCatalog {
             "grandstand_alarm", .gauge, labels: app + ["alarm"],
             "1 while the alarm stands that GET /v1/quotas shows, else 0."),
         .init(
+            "grandstand_send_rate", .gauge, labels: app + ["api"],
+            "Messages a second that APNs takes of the app, as learned by all replicas; absent where it throttles nothing."
+        ),
+        .init(
+            "grandstand_send_waiting_lanes", .gauge, labels: app + ["api"],
+            "Lanes that wait because APNs throttles the app; absent where it does not."),
+        .init(
+            "grandstand_send_waiting_oldest_seconds", .gauge, labels: app + ["api"],
+            "How long the first of these lanes has waited; absent where APNs does not throttle the app."),
+        .init(
             "grandstand_reconciliation_age_seconds", .gauge, labels: app,
             "Seconds since the last reconciliation that went through, or since the app was registered."),
         .init(
@@ -62,6 +72,9 @@ enum MetricCatalog {
         .init(
             "grandstand_circuit_open", .gauge, labels: ["environment"],
             "1 while sends to the environment's host are suspended after failures, but for probes."),
+        .init(
+            "grandstand_throttled_total", .counter, labels: app + ["api"],
+            "Answers 429 of APNs to broadcasts and to pushes to devices."),
         .init(
             "grandstand_starts_total", .counter, labels: ["state", "reason"],
             "Pushes that start an activity and were settled, with APNs' reason if it gave one."),

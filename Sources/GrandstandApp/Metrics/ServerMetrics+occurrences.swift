@@ -37,6 +37,13 @@ extension ServerMetrics {
                             (isDelivered ? WebhookDelivery.State.delivered : WebhookDelivery.State.failed).rawValue
                         )
                     ])
+            case .throttled(let app, let api):
+                counter(
+                    "grandstand_throttled_total",
+                    [
+                        ("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue),
+                        ("api", api.rawValue),
+                    ])
             case .accepted, .circuit: nil
             }
         }
@@ -56,7 +63,7 @@ extension ServerMetrics {
             case .settled(let environment, let state, let reason):
                 counters.count(.settled(environment, state, reason: Self.bounded(reason)))
             case .started(let state, let reason): counters.count(.started(state, reason: Self.bounded(reason)))
-            case .reconciled, .posted: counters.count(occurrence)
+            case .reconciled, .posted, .throttled: counters.count(occurrence)
             }
         }
     }

@@ -9,13 +9,17 @@ internal import Logging
 struct DeviceLoops: Sendable {
     let members: [ServerLoops.Member]
 
-    init(_ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts, logger: Logger) {
+    init(
+        _ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts,
+        rates: [APNsEnvironment: SendRates], logger: Logger
+    ) {
         let stores = parts.stores
-        var settings = ShardSettings(lease: Self.lease, drain: resources.drain)
+        var settings = ShardSettings(lease: ServerLoops.lease, drain: resources.drain)
         settings.places = Self.places
-        members = APNsEnvironment.allCases.flatMap { [settings] environment in
+        members = rates.flatMap { [settings] environment, rates in
             let pushes = DevicePushes(
-                gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, now: resources.now)
+                gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, rates: rates,
+                now: resources.now)
             func loop<Store: ShardStore>(
                 _ store: Store, wokenBy topic: WakeTopic,
                 onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }
@@ -39,6 +43,4 @@ struct DeviceLoops: Sendable {
 
     /// Runs, or lanes of crowds, worked on at a time.
     private static let places = 4
-    /// Seconds a dead replica's shards wait for another one.
-    private static let lease: Double = 6
 }

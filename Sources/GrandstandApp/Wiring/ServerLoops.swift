@@ -50,33 +50,37 @@ struct ServerLoops: Sendable {
             settings: .init(tenure: configuration.tenure), now: now, logger: logger)
         let webhookDispatcher = WebhookDispatcher(
             outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
-            // Longer than a post can take.
-            settings: .init(lease: configuration.webhookTimeout.seconds + 5, drain: resources.drain),
+            settings: .init(lease: Self.lease, drain: resources.drain),
             now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
-        let refresher = CalendarRefresher(
-            operations: parts.calendars,
-            // Longer than a fetch and a sync can take; a calendar that is synced twice changes nothing.
-            lease: configuration.webhookTimeout.seconds + 120, drain: resources.drain, now: now, mayClaim: mayClaim,
-            logger: logger)
-        let dispatchers = APNsEnvironment.allCases.map { environment in
+        let rates = Dictionary(
+            uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
+                func learned(_ api: AppSendRate.API) -> SendRates {
+                    SendRates(environment: environment, api: api, counting: resources.counting, logger: logger)
+                }
+                return (environment, Dispatcher.Rates(broadcasts: learned(.broadcast), devices: learned(.device)))
+            })
+        let rateExchange = RateExchange(
+            rates.values.flatMap { [$0.broadcasts, $0.devices] }, store: stores.sendRates, now: now, logger: logger)
+        let dispatchers = rates.map { environment, rates in
             Dispatcher(
                 environment: environment, outbox: stores.outbox, departures: stores.departures,
-                sends: Sends(
-                    gateway: apple.watched, devices: apple.gateway, examinations: apple.examinations, now: now),
-                signals: signals,
+                sends: Sends(gateway: apple.watched, devices: apple.gateway, now: now), rates: rates, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
-                    lease: Self.laneLease, drain: resources.drain),
+                    lease: Self.lease, drain: resources.drain),
                 now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         }
-        func janitor(
-            _ history: any PrunableStore, keep: TimeInterval, of things: String, step: Int = 500
-        ) -> Janitor {
-            var settings = Janitor.Settings(keep: keep, of: things)
-            settings.step = step
-            return Janitor(history: history, settings: settings, now: now, logger: logger)
-        }
+        let retention: [RetentionRule] =
+            [.broadcasts, .events, .channels, .lanes, .webhookMessages, .activities, .receipts].map {
+                RetentionRule($0, keep: configuration.history)
+            } + [.keys, .auditEntries].map { RetentionRule($0, keep: configuration.audit) } + [
+                RetentionRule(.installations, keep: configuration.installations),
+                RetentionRule(.answers, keep: PostgresIdempotencyStore.lifetime),
+            ]
+        let janitor = Janitor(
+            rules: retention, prune: { try await stores.history.prune($0, before: $1, limit: $2) }, now: now,
+            logger: logger)
         members =
             [
                 Member(nil, resources.clock, "clock"),
@@ -87,27 +91,7 @@ struct ServerLoops: Sendable {
                 Member(
                     anyOf: Configuration.Role.all, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
-                Member(.dispatch, janitor(stores.history, keep: configuration.history, of: "broadcasts"), "janitor"),
-                // An event has a score of rows besides its messages.
-                Member(
-                    .dispatch, janitor(stores.eventHistory, keep: configuration.history, of: "events", step: 50),
-                    "janitor of events"),
-                Member(
-                    .dispatch, janitor(stores.channelHistory, keep: configuration.history, of: "channels", step: 100),
-                    "janitor of channels"),
-                Member(
-                    .dispatch, janitor(stores.laneHistory, keep: configuration.history, of: "lanes"),
-                    "janitor of lanes"),
-                Member(
-                    .dispatch, janitor(stores.keyHistory, keep: configuration.audit, of: "keys"), "janitor of keys"),
-                Member(
-                    .dispatch,
-                    janitor(stores.auditHistory, keep: configuration.audit, of: "audit entries", step: 5_000),
-                    "janitor of the audit log"),
-                Member(
-                    .dispatch,
-                    janitor(stores.idempotency, keep: PostgresIdempotencyStore.lifetime, of: "kept answers"),
-                    "janitor of answers"),
+                Member(.dispatch, janitor, "janitor"),
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
                 Member(.reconcile, parts.gauges, "gauges"),
@@ -116,32 +100,15 @@ struct ServerLoops: Sendable {
                     QuotaSampler(
                         channels: stores.channels, history: stores.quotaHistory,
                         settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
-                Member(
-                    .dispatch, janitor(stores.webhookHistory, keep: configuration.history, of: "messages"),
-                    "webhook janitor"),
-                Member(
-                    .dispatch,
-                    janitor(stores.installationHistory, keep: configuration.installations, of: "installations"),
-                    "janitor of installations"),
-                Member(
-                    .dispatch, janitor(stores.activityHistory, keep: configuration.history, of: "activities"),
-                    "janitor of activities"),
-                Member(
-                    .dispatch, janitor(stores.receiptHistory, keep: configuration.history, of: "receipts"),
-                    "janitor of receipts"),
-                Member(
-                    .dispatch,
-                    janitor(stores.tokenAnswers, keep: TokenAnswers.lifetime, of: "minutes of answers about tokens"),
-                    "janitor of token answers"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
-                Member(.dispatch, refresher, "calendars"),
+                Member(.dispatch, rateExchange, "rate exchange"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
-            + DeviceLoops(configuration, resources, parts, logger: logger).members
+            + DeviceLoops(configuration, resources, parts, rates: rates.mapValues(\.devices), logger: logger).members
     }
 
-    /// Seconds a dead replica's lanes wait for another one: they are to move within 10.
-    private static let laneLease: TimeInterval = 6
+    /// Seconds for which the work of a dead replica, or of a claim whose answer was lost, waits: it is to go on within 10.
+    static let lease: TimeInterval = 6
 }
 
 /// Runs `body` until the graceful shutdown, then cancels it.

@@ -18,7 +18,6 @@ struct ServerParts: Sendable {
     let shares: ConnectionShares
     /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
     let plan: DeliveryPlanning
-    let calendars: CalendarOperations
     let api: API
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
@@ -26,19 +25,15 @@ struct ServerParts: Sendable {
         let stores = ServerStores(configuration, resources, logger: logger)
         let apple = AppleAccess(configuration, resources, stores, logger: logger)
         let lookups = LookupReplica(
-            source: stores.lookupSource, events: stores.lookupEvents, keys: stores.keys,
-            settings: .of(configuration), now: now, logger: logger)
+            source: stores.lookupSource, keys: stores.keys, settings: .of(configuration), now: now, logger: logger)
         if !configuration.onlyReads { resources.database.changes.follow { lookups.changed($0) } }
         views = LiveViews(
-            store: stores.live, signals: stores.signals,
+            store: stores.live,
             settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
             now: now, logger: logger)
         keyUses = KeyUses(ledger: stores.keys, logger: logger)
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
-        calendars = CalendarOperations(
-            store: stores.calendars, apps: stores.apps, gateway: resources.webhookClient, documents: .api,
-            networks: configuration.webhookNetworks, tenure: configuration.tenure, now: now)
         gauges = GaugeWatch(
             channels: stores.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure), now: now,
             logger: logger)
@@ -61,7 +56,6 @@ struct ServerParts: Sendable {
                     now: now),
                 reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
                 intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
-                calendars: calendars,
                 webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
                 installations: stores.installations, receipts: stores.installations,
                 receiptSampling: configuration.receiptSampling, views: views,
@@ -87,17 +81,16 @@ struct ServerParts: Sendable {
         _ views: LiveViews
     ) -> Console {
         let changes = ChangeStream(views: views)
-        return Console(
-            Console.Dependencies(
-                apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
-                quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                starts: stores.starts, calendars: stores.calendars, gateway: apple.gateway,
-                sessions: stores.consoleSessions, keys: stores.keys, quotaHistory: stores.quotaHistory,
-                activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) },
-                watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
-                isSecure: configuration.tls != nil,
-                status: { $0.status }, now: resources.now),
-            templates: resources.templates)
+        var dependencies = Console.Dependencies(
+            apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
+            quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
+            starts: stores.starts, gateway: apple.gateway,
+            sessions: stores.consoleSessions, keys: stores.keys, quotaHistory: stores.quotaHistory,
+            activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) },
+            watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
+            isSecure: configuration.tls != nil, now: resources.now)
+        dependencies.throttles = { [sendRates = stores.sendRates] in try await sendRates.throttles(now: $0) }
+        return Console(dependencies, templates: resources.templates)
     }
 }
 

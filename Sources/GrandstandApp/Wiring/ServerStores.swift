@@ -9,7 +9,6 @@ struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let channels: PostgresChannelStore
     let events: PostgresEventStore
-    let calendars: PostgresCalendarStore
     let starts: PostgresStartStore
     let outbox: PostgresOutbox
     let crowds: PostgresCrowdStore
@@ -17,30 +16,19 @@ struct ServerStores: Sendable {
     let departures: LocalDepartures
     let keys: CachedKeyStore
     let lookupSource: any LookupSource
-    /// Events as lookups read them.
-    let lookupEvents: PostgresEventStore
     let quirks: PostgresQuirkStore
     let reconciliations: PostgresReconciliationStore
     let providerTokens: PostgresProviderTokenStore
     let idempotency: PostgresIdempotencyStore
     let auditLog: PostgresAuditLog
     let history: PostgresHistory
-    let eventHistory: PostgresLedgerHistory
-    let channelHistory: PostgresLedgerHistory
-    let laneHistory: PostgresLedgerHistory
-    let keyHistory: PostgresLedgerHistory
-    let auditHistory: PostgresAuditHistory
     let webhooks: PostgresWebhookStore
     let webhookOutbox: PostgresWebhookOutbox
-    let webhookHistory: PostgresWebhookHistory
-    let tokenAnswers: PostgresTokenAnswers
     let quotaLevels: PostgresQuotaLevels
     let gauges: PostgresGaugeStore
     let live: PostgresLiveStore
+    let sendRates: PostgresSendRates
     let installations: PostgresInstallationStore
-    let installationHistory: PostgresDeviceHistory
-    let activityHistory: PostgresDeviceHistory
-    let receiptHistory: PostgresDeviceHistory
     let quotaHistory: PostgresQuotaHistory
     let overview: PostgresOverview
     let consoleSessions: PostgresConsoleSessionStore
@@ -51,10 +39,10 @@ struct ServerStores: Sendable {
         let store = Database(session.pool, counting: resources.counting)
         let lookupSessions = Database(session.lookupPool, sharing: store)
         let bulkSessions = Database(session.bulkPool, sharing: store)
-        apps = PostgresAppStore(store)
+        let longWork = store.forLongWork
+        apps = PostgresAppStore(longWork)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
-        calendars = PostgresCalendarStore(store, documents: .api)
         let dispatchSessions = Database(session.dispatchPool, sharing: store)
         starts = PostgresStartStore(
             bulkSessions, dispatch: Database(session.startPool, sharing: store),
@@ -74,33 +62,23 @@ struct ServerStores: Sendable {
         lookupSource =
             configuration.onlyReads
             ? StandbyLookupSource(PostgresLookupSource(lookupSessions)) : PostgresLookupSource(lookupSessions)
-        lookupEvents = PostgresEventStore(lookupSessions)
         quirks = PostgresQuirkStore(store)
-        reconciliations = PostgresReconciliationStore(store)
+        reconciliations = PostgresReconciliationStore(longWork)
         providerTokens = PostgresProviderTokenStore(store)
         idempotency = PostgresIdempotencyStore(bulkSessions)
         auditLog = PostgresAuditLog(store)
         history = PostgresHistory(store)
-        eventHistory = PostgresLedgerHistory(store, .events)
-        channelHistory = PostgresLedgerHistory(store, .channels)
-        laneHistory = PostgresLedgerHistory(store, .lanes)
-        keyHistory = PostgresLedgerHistory(store, .keys)
-        auditHistory = PostgresAuditHistory(store, now: resources.now)
         webhooks = PostgresWebhookStore(store)
         webhookOutbox = PostgresWebhookOutbox(store)
-        webhookHistory = PostgresWebhookHistory(store)
-        tokenAnswers = PostgresTokenAnswers(store)
         quotaLevels = PostgresQuotaLevels(store)
         gauges = PostgresGaugeStore(store)
         live = PostgresLiveStore(store)
+        sendRates = PostgresSendRates(store)
         installations = PostgresInstallationStore(
-            Database(session.devicePool, sharing: store), reading: store,
+            Database(session.devicePool, sharing: store), reading: longWork,
             outages: OutageLog("the loops of starts could not be woken; they look by themselves", logger))
-        installationHistory = PostgresDeviceHistory(store, .installations)
-        activityHistory = PostgresDeviceHistory(store, .activities)
-        receiptHistory = PostgresDeviceHistory(store, .receipts)
         quotaHistory = PostgresQuotaHistory(store)
-        overview = PostgresOverview(Database(session.reportPool, sharing: store))
+        overview = PostgresOverview(Database(session.reportPool, sharing: store).forLongWork)
         consoleSessions = PostgresConsoleSessionStore(store)
         signals = PostgresWakeSignals(session.pool)
     }

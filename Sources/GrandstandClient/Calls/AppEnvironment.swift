@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandContract
 
 extension GrandstandClient {
     /// An app in one of APNs' environments.

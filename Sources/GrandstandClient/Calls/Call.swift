@@ -1,19 +1,19 @@
 public import Foundation
+public import GrandstandContract
+internal import JSON
 
 extension GrandstandClient {
     /// A call of the API as a value: `client.send(.getEvent("derby"))`. openapi.yaml has them all, by these names.
     public struct Call<Value: Sendable>: Sendable {
-        /// The operation's name in openapi.yaml.
-        public let operationId: String
-        /// The HTTP method.
-        public let method: Method
+        /// The operation of openapi.yaml that it is a call of.
+        public let operation: Contract.Operation
         /// The path, percent-encoded.
         public let path: String
         /// Parameters after the path.
         public private(set) var query: [URLQueryItem]
         /// Not printed, as an installation's secret is among them.
         private(set) var headers: [String: Secret]
-        let body: @Sendable () throws -> Data?
+        let body: Data?
         /// Statuses beside 2xx whose body is an answer.
         var answers: Set<Int> = []
         let read: @Sendable (Answer) throws -> Value
@@ -27,6 +27,18 @@ extension GrandstandClient {
 
         func isAnswer(_ answer: Answer) -> Bool {
             (200..<300).contains(answer.status) || answers.contains(answer.status)
+        }
+
+        /// The same call by an installation, whose secret goes with it.
+        func by(_ identity: GrandstandClient.InstallationIdentity) -> Self {
+            with("Grandstand-Installation-Secret", identity.secret)
+        }
+
+        /// The same call, of which an answer with this status is an answer, too.
+        func answering(_ status: Int) -> Self {
+            var call = self
+            call.answers = [status]
+            return call
         }
 
         /// The same call with a header field.
@@ -57,15 +69,6 @@ extension GrandstandClient {
         public func ifNoneExists() -> Self { with("If-None-Match", "*") }
     }
 
-    /// Methods of the API.
-    public enum Method: String, Sendable, Hashable {
-        case get = "GET"
-        case put = "PUT"
-        case post = "POST"
-        case patch = "PATCH"
-        case delete = "DELETE"
-    }
-
     /// The answer to a call.
     @dynamicMemberLookup
     public struct Reply<Value: Sendable>: Sendable {
@@ -90,44 +93,40 @@ extension GrandstandClient.Call {
 
     fileprivate static func items(_ query: Query) -> [URLQueryItem] {
         query.compactMap { item in
-            item.value.map { URLQueryItem(name: item.name, value: ($0 as? Date)?.rfc3339 ?? $0.description) }
+            item.value.map { URLQueryItem(name: item.name, value: ($0 as? Date).map(RFC3339.text) ?? $0.description) }
         }
     }
 
     /// A call whose answer is JSON.
     init(
-        _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query = [],
-        body: (any Encodable & Sendable)? = nil
-    ) where Value: Decodable {
-        self.init(operationId, method, path, query, bytes: { try body.map { try JSONText.body($0) } })
-    }
-
-    /// A call whose body is no JSON, and whose answer is.
-    init(
-        _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query,
-        bytes: @escaping @Sendable () throws -> Data?
-    ) where Value: Decodable {
-        self.init(operationId, method, path, query, bytes: bytes) { try JSONText.value(Value.self, in: $0.body) }
+        _ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = [],
+        body: (any JSONWritable & Sendable)? = nil
+    ) where Value: JSONReadable {
+        self.init(operation, path, query, body: body) { try Value(json: JSONValue(decoding: $0.body)) }
     }
 
     /// A call whose answer says nothing but its status.
-    init(_ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query = [])
-    where Value == Void {
-        self.init(operationId, method, path, query) { _ in }
+    init(_ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = []) where Value == Void {
+        self.init(operation, path, query) { _ in }
     }
 
     init(
-        _ operationId: String, _ method: GrandstandClient.Method, _ path: EncodedPath, _ query: Query,
-        bytes: @escaping @Sendable () throws -> Data? = { nil },
+        _ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = [],
+        body: (any JSONWritable & Sendable)? = nil,
         read: @escaping @Sendable (GrandstandClient.Answer) throws -> Value
     ) {
-        self.operationId = operationId
-        self.method = method
+        self.operation = operation
         self.path = path.text
         self.query = Self.items(query)
         // A repetition of this very call, after a network fault, is answered as the first was.
-        headers = method == .post ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
-        body = bytes
+        headers = operation.keepsAnswers ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
+        if operation.method == "PATCH" { headers["Content-Type"] = Secret("application/merge-patch+json") }
+        if operation.id == Contract.Operation.streamEvent.id { headers["Accept"] = Secret("text/event-stream") }
+        self.body = body.map { body in
+            var json = JSONWriter()
+            body.write(to: &json)
+            return Data(json.bytes)
+        }
         self.read = read
     }
 }
@@ -158,34 +157,4 @@ struct EncodedPath: ExpressibleByStringInterpolation {
     init(stringLiteral text: String) { self.text = text }
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
-}
-
-extension Date {
-    /// With milliseconds. The style cuts off what is beyond them, and a `Date` is a binary fraction: half a microsecond more
-    /// keeps .520 s what it was.
-    var rfc3339: String {
-        addingTimeInterval(0.000_000_5).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}
-
-/// The members of a small body. What is `nil` is not said.
-struct Members: Encodable, Sendable {
-    private let members: [(name: String, value: (any Encodable & Sendable)?)]
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    init(_ members: KeyValuePairs<String, (any Encodable & Sendable)?>) {
-        self.members = members.map { (name: $0.key, value: $0.value) }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
-        for case (let name, let value?) in members { try container.encode(value, forKey: Name(stringValue: name)) }
-    }
 }

@@ -7,10 +7,12 @@ extension GrandstandClient {
     /// marked `stale`; never one of an event past its `endsAt`.
     ///
     /// - Parameters:
-    ///   - variant: which of the app's audiences; without it the one without a variant, else the first.
+    ///   - variant: which of the app's audiences; without it the one without a variant, else the first that is
+    ///     not over.
     ///   - contentState: whether the newest content comes along.
     ///   - patience: how long a channel that is being made (`channel-pending`) is waited for.
-    /// - Throws: `ServerProblem`: `eventNotFound`, `channelPending` when it took too long, `eventEnded`; and as `send`.
+    /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` when it takes too long, `eventEnded`;
+    ///   and as `send`.
     public func lookup(
         _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
         patience: Duration = .seconds(30)
@@ -37,7 +39,7 @@ extension GrandstandClient {
     ///
     /// - Throws: as `send`.
     public func followables(
-        in app: AppEnvironment, topic: String? = nil, from: Date? = nil, to: Date? = nil, state: EventState? = nil,
+        in app: AppEnvironment, topic: String? = nil, from: Date? = nil, to: Date? = nil, state: FollowableState? = nil,
         variant: String? = nil, limit: Int? = nil, cursor: String? = nil
     ) async throws -> Found<Page<Followable>> {
         let call = Call<Page<Followable>>.lookupList(

@@ -1,4 +1,5 @@
-public import Foundation
+public import GrandstandContract
+internal import JSON
 
 extension GrandstandClient {
     /// How a stream is connected.
@@ -23,38 +24,12 @@ extension GrandstandClient {
             /// All there is, first of all.
             case snapshot(LiveBoard)
             /// A broadcast is new, or has become something else.
-            case broadcast(LiveBroadcast)
+            case broadcast(BroadcastSummary)
             /// The event's own state.
             case state(EventState)
             /// Something that only a newer client knows, by its name.
             case other(String)
         }
-    }
-
-    /// An event's state and its newest broadcasts.
-    public struct LiveBoard: Sendable, Hashable, Codable {
-        /// The organiser's name for the event.
-        public var eventKey: String
-        /// The event's state.
-        public var state: EventState
-        /// The newest first, 20 at most.
-        public var broadcasts: [LiveBroadcast]
-    }
-
-    /// A broadcast and what has become of it, in numbers.
-    public struct LiveBroadcast: Sendable, Hashable, Codable {
-        /// The broadcast's ID.
-        public var id: String
-        /// An update or the end.
-        public var event: MessageKind
-        /// How far it has come.
-        public var state: BroadcastState
-        /// When it was accepted, durably.
-        public var acceptedAt: Date
-        /// When it is sent, if not at once.
-        public var sendAt: Date?
-        /// Its deliveries by state.
-        public var counts: [String: Int]
     }
 }
 
@@ -63,12 +38,9 @@ extension GrandstandClient.EventUpdate {
         id = message.id
         data = try RawJSON(json: message.data)
         switch message.name {
-        case "snapshot": content = .snapshot(try JSONText.value(GrandstandClient.LiveBoard.self, in: data.bytes))
-        case "broadcast":
-            content = .broadcast(try JSONText.value(GrandstandClient.LiveBroadcast.self, in: data.bytes))
-        case "state":
-            struct State: Decodable { let state: GrandstandClient.EventState }
-            content = .state(try JSONText.value(State.self, in: data.bytes).state)
+        case "snapshot": content = .snapshot(try Contract.LiveBoard(json: data.value))
+        case "broadcast": content = .broadcast(try Contract.BroadcastSummary(json: data.value))
+        case "state": content = .state(try Contract.EventStateChange(json: data.value).state)
         default: content = .other(message.name)
         }
     }

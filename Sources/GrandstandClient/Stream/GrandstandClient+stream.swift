@@ -1,4 +1,5 @@
 internal import Foundation
+public import GrandstandContract
 
 extension GrandstandClient {
     /// What becomes of an event's broadcasts, as it happens: a snapshot, then every change.

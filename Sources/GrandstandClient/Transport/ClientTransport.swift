@@ -1,4 +1,5 @@
 public import Foundation
+internal import GrandstandContract
 
 /// What carries the client's requests. `URLSessionTransport` is the usual one; a test's may answer by itself.
 public protocol ClientTransport: Sendable {

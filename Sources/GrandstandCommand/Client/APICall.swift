@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// What every client verb takes, and how it talks to the server.
 struct ClientOptions: ParsableArguments {

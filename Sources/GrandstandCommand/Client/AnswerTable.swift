@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// An answer for people: a list as a table, a single resource as names and values, with a table for each list in it.
 struct AnswerTable {

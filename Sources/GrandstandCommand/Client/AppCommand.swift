@@ -47,7 +47,9 @@ struct AppCommand: AsyncParsableCommand {
         var overrides: [String] = []
 
         private static let form = "ENVIRONMENT:TEAM:KEY"
-        private static let readOnly: Set = ["bundleId", "topic", "credentials", "quirks", "createdAt", "updatedAt"]
+        private static let readOnly: Set = [
+            "bundleId", "topic", "credentials", "credentialRefusals", "quirks", "createdAt", "updatedAt",
+        ]
 
         func validate() throws { for text in overrides { _ = try parts("--override", text, Self.form) } }
 
@@ -98,6 +100,8 @@ struct AppCommand: AsyncParsableCommand {
             completion: .list(Grandstand.Quirk.Name.allCases.map(\.rawValue))) var quirk: String
         @Argument(help: "What is so.") var value: String
 
-        func run() async throws { try await client.show(.putQuirk(quirk, of: target.app, value: value)) }
+        func run() async throws {
+            try await client.show(.putQuirk(quirk, of: target.app, value: .init(rawValue: value)))
+        }
     }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// `grandstand broadcast`: updates and ends.
 struct BroadcastCommand: AsyncParsableCommand {
@@ -111,11 +112,29 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "Seconds after which it is not worth sending any more.") var expiresIn: Int?
     @Option(help: "The header apns-expiration itself, in seconds since 1970; not with --expires-in.")
     var apnsExpiration: Int?
-    @Option(help: "When to send it, RFC 3339.") var sendAt: String?
+    @Option(
+        help:
+            "When to send it: an RFC 3339 time, or from its event's start, with which it moves, such as start-10m, start or start+1h."
+    )
+    var sendAt: String?
     @Option(help: "When its content is out of date, RFC 3339.") var staleDate: String?
     @Option(help: "When an ended activity goes, RFC 3339; with --end.") var dismissalDate: String?
     @Option(help: "A number: which of several activities goes first.") var relevanceScore: String?
     @OptionGroup var further: FurtherFields
+
+    /// `sendAt` as the API takes it: `start`, with a number of seconds, minutes, hours or days before or after it, counts from
+    /// the start; everything else is a time, for the server to judge.
+    private static func sendTime(_ text: String) -> [UInt8] {
+        var json = JSONWriter()
+        if let match = text.wholeMatch(of: /start(?:([+-])([0-9]{1,8})([smhd]?))?/) {
+            let unit = ["m": 60, "h": 3_600, "d": 86_400][match.3 ?? ""] ?? 1
+            let seconds = (match.2.flatMap { Int($0) } ?? 0) * unit
+            json.object { $0.member("afterStart", match.1 == "-" ? -seconds : seconds) }
+        } else {
+            json.string(text)
+        }
+        return json.bytes
+    }
 
     /// The message as the API takes it.
     func draft() throws -> Draft {
@@ -128,7 +147,7 @@ struct MessageOptions: ParsableArguments {
         draft.set("priority", priority)
         draft.set("expiresIn", expiresIn)
         draft.set("apnsExpiration", apnsExpiration)
-        draft.set("sendAt", sendAt)
+        draft.set("sendAt", raw: sendAt.map(Self.sendTime))
         draft.set("staleDate", staleDate)
         draft.set("dismissalDate", dismissalDate)
         draft.set("relevanceScore", raw: try relevanceScore.map { try json("--relevance-score", $0) })

@@ -3,19 +3,24 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// The body of a request as a verb puts it together: members by name, each some JSON text.
 struct Draft {
     private var members: [(name: String, json: [UInt8])] = []
+    private let keepsNulls: Bool
 
     /// For a resource that does not exist yet.
-    init() {}
+    ///
+    /// - Parameter keepsNulls: for a change of one that does: `null` stands in the body.
+    init(keepsNulls: Bool = false) { self.keepsNulls = keepsNulls }
 
     /// What a GET said, as far as a PUT takes it.
     ///
     /// - Parameter readOnly: what it does not take. Not the other way round: a field that only a newer server knows is
     ///   written back, or refused by name, but never dropped in silence.
     init(_ present: JSONValue, without readOnly: Set<String>) {
+        self.init()
         guard case .object(let all) = present.kind else { return }
         for member in all where !readOnly.contains(member.name) { set(member.name, raw: member.value.bytes) }
     }
@@ -31,6 +36,8 @@ struct Draft {
         return body.bytes
     }
 
+    var isEmpty: Bool { members.isEmpty }
+
     /// The body as calls take it.
     var json: RawJSON { get throws { try RawJSON(json: Data(bytes)) } }
 
@@ -42,13 +49,26 @@ struct Draft {
     mutating func set(_ name: String, raw json: [UInt8]?) {
         guard let json else { return }
         let place = members.firstIndex { $0.name == name }
-        if json == Array("null".utf8) {
+        if json == Array("null".utf8), !keepsNulls {
             if let place { members.remove(at: place) }
         } else if let place {
             members[place].json = json
         } else {
             members.append((name, json))
         }
+    }
+
+    /// Sets the members of another.
+    mutating func apply(_ changes: Draft) { for member in changes.members { set(member.name, raw: member.json) } }
+
+    /// Sets the members of a JSON object.
+    ///
+    /// - Parameter option: how the argument is called that has it.
+    mutating func set(_ option: String, membersOf object: [UInt8]) throws {
+        guard case .object(let members) = try JSONValue(parsing: object).kind else {
+            throw StartError("\(option): a JSON object was expected")
+        }
+        for member in members { set(member.name, raw: member.value.bytes) }
     }
 
     mutating func set(_ name: String, _ text: String?) { set(name, raw: text.map { Array(JSONText.quoted($0).utf8) }) }
@@ -76,11 +96,7 @@ struct FurtherFields: ParsableArguments {
 
     /// Options come after it, and win.
     func apply(to draft: inout Draft) throws {
-        guard let fields else { return }
-        guard case .object(let members) = try JSONValue(parsing: json("--fields", fields)).kind else {
-            throw StartError("--fields: a JSON object was expected")
-        }
-        for member in members { draft.set(member.name, raw: member.value.bytes) }
+        if let fields { try draft.set("--fields", membersOf: json("--fields", fields)) }
     }
 }
 

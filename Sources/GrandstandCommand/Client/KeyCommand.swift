@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
+internal import JSON
 
 /// `grandstand key`: API keys of a running server; `keys` is for the database, where the first one is made.
 struct KeyCommand: AsyncParsableCommand {

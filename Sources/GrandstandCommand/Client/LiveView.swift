@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 internal import Synchronization
 
 /// What goes on for a while, and is told meanwhile.
@@ -47,7 +48,7 @@ extension ClientOptions {
         }
     }
 
-    private static func line(_ broadcast: GrandstandClient.LiveBroadcast) -> String {
+    private static func line(_ broadcast: GrandstandClient.BroadcastSummary) -> String {
         let counts = broadcast.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return [
             RFC3339.text(broadcast.acceptedAt), "\(broadcast.event)", "\(broadcast.state)",

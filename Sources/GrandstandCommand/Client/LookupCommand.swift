@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// `grandstand lookup`: what an app asks before it starts an activity, and what it may offer.
 struct LookupCommand: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct LookupCommand: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @OptionGroup var target: AppOptions
     @Argument(help: "Event keys.") var keys: [String] = []
-    @Option(help: "Which of the app's variants; without it the audience without one, else the first.")
+    @Option(help: "Which of the app's variants; without it the audience without one, else the first that is not over.")
     var variant: String?
     @Flag(help: "With the newest content; of one event.") var contentState = false
     @Option(help: "Of the list: only events with this topic.") var topic: String?

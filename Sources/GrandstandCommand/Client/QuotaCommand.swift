@@ -17,8 +17,7 @@ struct QuotaCommand: AsyncParsableCommand {
                 .listQuotas(), page,
                 [
                     "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged",
-                    "missing",
-                    "forecast.peak", "alarm", "tokensRefused.reason",
+                    "missing", "forecast.peak", "alarm", "keyRefused.reason",
                 ])
         }
     }
@@ -108,7 +107,8 @@ struct AuditCommand: AsyncParsableCommand {
     func run() async throws {
         try await client.list(
             .listAuditLog(
-                actor: actor, action: action, bundleId: app, from: from?.date, to: to?.date), page,
+                actor: actor, action: action.map { .init(rawValue: $0) }, bundleId: app, from: from?.date, to: to?.date),
+            page,
             ["at", "actor", "action", "bundleId", "environment", "eventKey", "channelId", "reason"])
     }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// Where a running server is, and with which key it is asked.
 struct ServerAccess: Sendable {
@@ -87,7 +88,7 @@ struct ServerAccess: Sendable {
             switch problem.kind {
             case .unauthenticated: "GRANDSTAND_API_KEY is no key of this server's, or has ended."
             case .internalError: problem.requestId.map { "The server's log has it under \($0)." }
-            case .unknown where problem.slug.isEmpty:
+            case nil where problem.slug.isEmpty:
                 "This is no answer of Grandstand's: is GRANDSTAND_URL its address?"
             default: nil
             }

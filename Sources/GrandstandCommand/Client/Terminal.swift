@@ -21,13 +21,15 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// Whether standard error is a terminal.
+    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// Says something on standard error.
     static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
     /// Says on standard error how far something is: in place on a terminal, a line for each change elsewhere.
     static func progress(_ text: String, isLast: Bool = false) {
-        let isTerminal = isatty(STDERR_FILENO) == 1
-        guard isTerminal else { return say(text) }
+        guard isInteractive else { return say(text) }
         FileHandle.standardError.write(Data("\r\u{1B}[K\(text)\(isLast ? "\n" : "")".utf8))
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// `grandstand webhook`: where a running server posts its messages to.
 struct WebhookCommand: AsyncParsableCommand {
@@ -33,7 +34,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let draft = GrandstandClient.WebhookDraft(
-                url: url, topics: topic.map { .init(rawValue: $0.rawValue) }, description: description,
+                url: url, description: description, topics: topic.map { .init(rawValue: $0.rawValue) },
                 bundleId: app.count == 1 ? app[0] : nil, bundleIds: app.count > 1 ? app : nil,
                 enabled: disabled ? false : nil)
             let answer = try await client.answer(.createWebhook(draft))

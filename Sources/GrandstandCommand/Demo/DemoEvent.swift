@@ -1,11 +1,13 @@
 internal import Foundation
+internal import GrandstandClient
+internal import MatchDriver
 
 /// One event of the demo, off its data file.
 struct DemoEvent: Sendable {
     struct Broadcast: Sendable {
         let label: String
-        /// The request's JSON text.
-        let body: Data
+        /// The request.
+        let body: RawJSON
         let isEnd: Bool
         /// The values APNs must see, as JSON text with sorted keys.
         let contentState: Data
@@ -20,21 +22,21 @@ struct DemoEvent: Sendable {
 
     /// Reads a file of Demo/Data.
     ///
-    /// - Throws: `DemoFailure` for a file that is not of their form.
+    /// - Throws: `PlayFailure` for a file that is not of their form.
     init(_ bytes: [UInt8]) throws {
         guard let file = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any],
             let key = file["eventKey"] as? String, let name = file["name"] as? String,
             let kind = file["kind"] as? String, let broadcasts = file["broadcasts"] as? [[String: Any]]
-        else { throw DemoFailure("a data file of the demo is broken") }
+        else { throw PlayFailure("a data file of the demo is broken") }
         self.key = key
         self.name = name
         self.kind = kind
         self.broadcasts = try broadcasts.map { entry in
             guard let label = entry["label"] as? String, let body = entry["body"] as? [String: Any],
                 let contentState = body["contentState"]
-            else { throw DemoFailure("a broadcast of \(key) is broken") }
+            else { throw PlayFailure("a broadcast of \(key) is broken") }
             return Broadcast(
-                label: label, body: try JSONSerialization.data(withJSONObject: body),
+                label: label, body: try RawJSON(json: JSONSerialization.data(withJSONObject: body)),
                 isEnd: body["event"] as? String == "end", contentState: try Self.canonical(contentState),
                 alert: try body["alert"].map { try Self.canonical($0) })
         }
@@ -57,11 +59,4 @@ struct DemoEvent: Sendable {
             try DemoEvent(PackageResources.emoji_rangers_json),
         ]
     }
-}
-
-/// A step of the demo did not do what it should.
-struct DemoFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

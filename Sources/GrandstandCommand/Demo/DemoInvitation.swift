@@ -27,6 +27,10 @@ struct DemoInvitation: Sendable {
               curl -s -X POST -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
                 \(address)/v1/events/my-match/broadcasts -d '{"event": "update", "contentState": {"score": "1-0"}}'
 
+            The phones, by the simulator's control API (docs/simulator.md):
+
+              curl -s \(stage.control)/lock-screens
+
             Ctrl-C ends it.
             """)
         for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
+internal import MatchDriver
 
 /// The main job, step by step, through the public API; each step reports its result and stops the demo when that is
 /// wrong.
@@ -44,10 +45,7 @@ struct DemoMatch: Sendable {
     }
 
     private func registerApp() async throws {
-        let body = ["name": "Grandstand Demo", "teamId": Simulator.team, "keyId": Simulator.key]
-        let answer = try await stage.client.send(
-            "PUT", "/v1/apps/\(Self.bundleID)", json: try JSONEncoder().encode(body))
-        try stage.expect(answer, 201)
+        try await stage.organiser.putApp(Self.bundleID, name: "Grandstand Demo")
         report.step("app \(Self.bundleID)", "registered, capitals and all")
     }
 
@@ -55,24 +53,19 @@ struct DemoMatch: Sendable {
         _ event: DemoEvent, _ audiences: [(environment: APNsEnvironment, policy: StoragePolicy)],
         for spectators: inout DemoSpectators
     ) async throws {
-        let body: [String: Any] = [
-            "name": event.name, "kind": event.kind,
-            "audiences": audiences.map { audience in
-                [
-                    "bundleId": Self.bundleID, "environment": audience.environment.rawValue,
-                    "storagePolicy": audience.policy.rawValue,
-                ]
-            },
-        ]
-        let path = "/v1/events/\(GrandstandClient.encoded(event.key))"
-        try stage.expect(
-            try await stage.client.send("PUT", path, json: try JSONSerialization.data(withJSONObject: body)), 201)
+        try await stage.organiser.send(
+            .putEvent(
+                event.key,
+                .init(
+                    name: event.name, kind: event.kind,
+                    audiences: audiences.map { audience in
+                        .init(
+                            bundleId: Self.bundleID, environment: .init(rawValue: audience.environment.rawValue),
+                            storagePolicy: .init(rawValue: audience.policy.rawValue))
+                    })))
         report.step("event \(event.key)", "declared for \(audiences.count) audiences")
 
-        let shown: EventView = try await stage.poll("the channels of \(event.key)") {
-            let view: EventView = try await stage.client.call("GET", path)
-            return view.audiences.allSatisfy { $0.channel.state == "active" } ? view : nil
-        }
+        let shown = try await stage.organiser.channels(of: event.key)
         for audience in shown.audiences {
             report.step(
                 "channel in \(audience.environment), \(audience.storagePolicy)",
@@ -80,13 +73,13 @@ struct DemoMatch: Sendable {
         }
         for audience in shown.audiences {
             let found = try await stage.client.lookup(
-                event.key, in: .init(Self.bundleID, .init(rawValue: audience.environment)))
-            guard let environment = APNsEnvironment(rawValue: audience.environment),
-                let policy = StoragePolicy(rawValue: audience.storagePolicy),
+                event.key, in: .init(Self.bundleID, audience.environment))
+            guard let environment = APNsEnvironment(rawValue: audience.environment.rawValue),
+                let policy = StoragePolicy(rawValue: audience.storagePolicy.rawValue),
                 let channelID = found.channelId, channelID == audience.channel.channelId,
                 stage.simulator.channels(of: Self.bundleID, in: environment).contains(where: { $0.id == channelID })
             else {
-                throw DemoFailure("lookup of \(event.key) answered \(found.channelId ?? "-"), which APNs does not list")
+                throw PlayFailure("lookup of \(event.key) answered \(found.channelId ?? "-"), which APNs does not list")
             }
             report.step("an app looks it up in \(audience.environment)", channelID)
             try spectators.follow(channelID, of: Self.bundleID, in: environment, policy)
@@ -97,7 +90,7 @@ struct DemoMatch: Sendable {
     private func send(
         _ broadcast: DemoEvent.Broadcast, of event: DemoEvent, to spectators: inout DemoSpectators
     ) async throws {
-        let accepted = try await stage.accept(broadcast.body, to: event.key)
+        let accepted = try await stage.organiser.send(.broadcast(to: event.key, json: broadcast.body))
         if broadcast.isEnd { try await checkLookups(afterTheEndOf: event) }
         let done = try await stage.settled(accepted, called: broadcast.label)
         for delivery in done.deliveries { try checkWire(broadcast, requestID: delivery.apnsRequestId) }
@@ -118,79 +111,46 @@ struct DemoMatch: Sendable {
             let body = try JSONSerialization.jsonObject(with: Data(seen.request.body)) as? [String: Any],
             let aps = body["aps"] as? [String: Any], let contentState = aps["content-state"],
             try DemoEvent.canonical(contentState) == broadcast.contentState
-        else { throw DemoFailure("\(broadcast.label): APNs did not see its content state") }
+        else { throw PlayFailure("\(broadcast.label): APNs did not see its content state") }
     }
 
     /// Right after the end was accepted: the server that did so knows at once, another on the same database within a
     /// second.
     private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
         let accepted = ContinuousClock.now
-        let path = "/v1/lookup/\(Self.bundleID)/production/\(GrandstandClient.encoded(event.key))"
-        let here = try await stage.client.send("GET", path)
-        try stage.expect(here, 410)
-        report.step("an app asks this server at once", "410 \(ServerProblem(here).slug)")
-        var there = try await stage.other.send("GET", path)
-        while there.status == 200, ContinuousClock.now - accepted < .seconds(1) {
+        let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(
+            event.key, in: .init(Self.bundleID, .production))
+        report.step(
+            "an app asks this server at once", "410 \(try await stage.refusal(410, of: lookup, at: stage.client).slug)")
+        while try await stage.other.exchange(lookup).status == 200, ContinuousClock.now - accepted < .seconds(1) {
             try await Task.sleep(for: .milliseconds(2))
-            there = try await stage.other.send("GET", path)
         }
-        try stage.expect(there, 410)
+        _ = try await stage.refusal(410, of: lookup, at: stage.other)
         let milliseconds = Int((ContinuousClock.now - accepted) / .milliseconds(1))
         report.step("another server, within a second", "410 after \(milliseconds) ms at most")
     }
 
     private func checkTheEnd(of event: DemoEvent) async throws {
-        let late = try await stage.client.send(
-            "POST", "/v1/events/\(GrandstandClient.encoded(event.key))/broadcasts",
-            json: Data(#"{"event":"update","contentState":{}}"#.utf8))
-        try stage.expect(late, 409)
-        report.step("an update after the end", "409 \(ServerProblem(late).slug)")
+        let update = GrandstandClient.BroadcastDraft(event: .update, contentState: try RawJSON(json: "{}"))
+        let late = try await stage.refusal(409, of: .broadcast(to: event.key, update), at: stage.client)
+        report.step("an update after the end", "409 \(late.slug)")
     }
 
     private func showQuota() async throws {
-        let quotas: QuotaList = try await stage.client.call("GET", "/v1/quotas")
+        let quotas = try await stage.organiser.send(.listQuotas())
         for quota in quotas.items {
-            let listed = APNsEnvironment(rawValue: quota.environment).map {
+            let listed = APNsEnvironment(rawValue: quota.environment.rawValue).map {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
             }
             guard quota.used == events.count, listed == quota.used else {
-                throw DemoFailure(
+                throw PlayFailure(
                     "the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
             }
             report.line(
-                "  \(quota.bundleId)  \(quota.environment.padding(toLength: 11, withPad: " ", startingAt: 0))  "
+                "  \(quota.bundleId)  \(quota.environment.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0))  "
                     + "used \(quota.used) of \(quota.limit), available \(quota.available), level \(quota.level)")
         }
         report.step(
             "ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
     }
-}
-
-/// The parts of the API's answers that the demo reads.
-private struct EventView: Decodable {
-    struct Audience: Decodable {
-        struct Channel: Decodable {
-            let state: String
-            let channelId: String?
-        }
-
-        let environment: String
-        let storagePolicy: String
-        let channel: Channel
-    }
-
-    let audiences: [Audience]
-}
-
-private struct QuotaList: Decodable {
-    struct Quota: Decodable {
-        let bundleId: String
-        let environment: String
-        let limit: Int
-        let used: Int
-        let available: Int
-        let level: String
-    }
-
-    let items: [Quota]
 }

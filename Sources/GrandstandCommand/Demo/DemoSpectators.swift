@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import MatchDriver
 
 /// The demo's phones: in each environment one that is always online, and one that loses its network for a while. The
 /// demo is judged by their lock screens.
@@ -74,7 +75,7 @@ struct DemoSpectators {
 
     /// Looks at every lock screen.
     ///
-    /// - Throws: `DemoFailure` for the first that does not show what it should.
+    /// - Throws: `PlayFailure` for the first that does not show what it should.
     func check() throws {
         for phone in phones {
             guard let expected = phone.shown else { continue }
@@ -83,12 +84,12 @@ struct DemoSpectators {
                 try DemoEvent.canonical(json: activity.contentState) == expected.contentState,
                 activity.state == (expected.isEnd ? .ended : .active)
             else {
-                throw DemoFailure(
+                throw PlayFailure(
                     "\(phone.id) should show \(String(decoding: expected.contentState, as: UTF8.self)), not \(screen)")
             }
             guard let alert = expected.alert else { continue }
             guard try activity.alert.map({ try DemoEvent.canonical(json: $0) }) == alert else {
-                throw DemoFailure("\(phone.id) did not get the alert of \(expected.label)")
+                throw PlayFailure("\(phone.id) did not get the alert of \(expected.label)")
             }
         }
     }

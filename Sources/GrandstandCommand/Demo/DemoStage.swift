@@ -5,17 +5,22 @@ internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
 internal import Logging
+internal import MatchDriver
 
 /// Everything the demo needs, running: a simulator, an embedded database, a server, another server on the same database,
 /// and a key; in a folder of its own.
 struct DemoStage: Sendable {
     let simulator: Simulator
+    /// Where the simulator's control API is, by which phones can be read.
+    let control: String
     let address: URL
     /// A key that may do everything.
     let secret: String
     let client: GrandstandClient
     /// To the other server, which only answers requests.
     let other: GrandstandClient
+    /// 15 seconds are ample for work that takes milliseconds.
+    var organiser: Organiser { Organiser(patience: .seconds(15)) { [client] in [client] } }
 
     /// Sets everything up, runs `body`, and takes everything down again.
     ///
@@ -26,8 +31,11 @@ struct DemoStage: Sendable {
         var logger = Logger(label: "demo") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
         try await withTemporaryFolder("grandstand-demo") { [logger] folder in
-            try await Simulator.running(in: folder + "/apns", logger: logger) { simulator, addresses in
-                let environment = addresses.settings(keys: folder + "/apns")
+            try await Simulator.running(in: folder + "/apns", logger: logger) { options in
+                options.capitals = .refused
+                options.controlPort = 0
+            } _: { simulator, addresses in
+                let environment = addresses.settings
                     .merging(["GRANDSTAND_DATA_DIR": folder + "/data", "GRANDSTAND_PORT": String(port)]) { $1 }
                     .merging(settings) { $1 }
                 let server = try await Server.build(try Configuration(environment: environment), logger: logger)
@@ -44,12 +52,38 @@ struct DemoStage: Sendable {
                         let address = try Server.address("http", port)
                         try await body(
                             DemoStage(
-                                simulator: simulator, address: address, secret: secret,
-                                client: GrandstandClient(server: address, key: secret),
-                                other: GrandstandClient(server: try Server.address("http", other), key: secret)))
+                                simulator: simulator, control: addresses.controlURL ?? "", address: address,
+                                secret: secret, client: .once(address, key: secret),
+                                other: .once(try Server.address("http", other), key: secret)))
                     }
                 }
             }
         }
+    }
+
+    /// Waits until each delivery of a broadcast is accepted.
+    ///
+    /// - Throws: `PlayFailure` for one that is not.
+    func settled(
+        _ broadcast: GrandstandClient.Broadcast, called name: String
+    ) async throws -> GrandstandClient.Broadcast {
+        let done = try await organiser.settled(broadcast.id)
+        for delivery in done.deliveries where delivery.state != .accepted {
+            throw PlayFailure("\(name): \(delivery.state) in \(delivery.environment), \(delivery.reason ?? "")")
+        }
+        return done
+    }
+
+    /// Makes a call that must be refused.
+    ///
+    /// - Throws: `PlayFailure` for another answer.
+    func refusal<Value>(
+        _ status: Int, of call: GrandstandClient.Call<Value>, at server: GrandstandClient
+    ) async throws -> ServerProblem {
+        let answer = try await server.exchange(call)
+        guard answer.status == status else {
+            throw PlayFailure("the server answered \(answer.status), not \(status): \(ServerProblem(answer))")
+        }
+        return ServerProblem(answer)
     }
 }

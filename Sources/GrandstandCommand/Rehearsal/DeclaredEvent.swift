@@ -2,6 +2,9 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import GrandstandClient
+internal import JSON
+internal import MatchDriver
 
 /// An event as the API shows it, and the same one compressed into a rehearsal. Fields that this build does not know are
 /// declared as they are.
@@ -41,9 +44,11 @@ struct DeclaredEvent: Sendable {
     }
 
     /// Its declaration in the rehearsal's database: every time is where the plan has it.
-    func draft(_ plan: RehearsalPlan, since base: Date) -> [UInt8] {
+    func declaration(
+        _ plan: RehearsalPlan, since base: Date
+    ) throws -> GrandstandClient.Call<GrandstandClient.Event> {
         func moved(_ date: Date?) -> String? { date.map { RFC3339.text(plan.moment(of: $0, since: base)) } }
-        var draft = Draft(json, without: EventCommand.Put.readOnly.union(["channelsOpenBefore"]))
+        var draft = Draft(json, without: EventDocument.readOnly.union(["channelsOpenBefore"]))
         draft.set("audiences", raw: draft["audiences"].map(EventCommand.Put.declared))
         draft.set("startsAt", moved(event.startsAt))
         draft.set("endsAt", moved(event.endsAt))
@@ -53,7 +58,7 @@ struct DeclaredEvent: Sendable {
             for name in ["at", "until", "staleDate"] { start.set(name, moved(Self.date(declared[name]))) }
             draft.set("start", raw: start.bytes)
         }
-        return draft.bytes
+        return .putEvent(event.key, json: try draft.json)
     }
 
     /// Its organiser's messages: the content its start declares, with a member that says which message it is.
@@ -61,9 +66,11 @@ struct DeclaredEvent: Sendable {
     /// - Parameters:
     ///   - event: its index in the plan's scripts.
     ///   - expiresIn: seconds it is worth sending.
-    func body(of message: RehearsalPlan.Message, event: Int, expiresIn: Int) -> [UInt8] {
+    func call(
+        for message: RehearsalPlan.Message, event: Int, expiresIn: Int
+    ) throws -> GrandstandClient.Call<GrandstandClient.Broadcast> {
         var content = json["start"]?["contentState"].map { Draft($0, without: []) } ?? Draft()
-        content.set(RehearsalMark.member, raw: Array("[\(event),\(message.number)]".utf8))
+        content.set(Mark.member, raw: Array("[\(event),\(message.number)]".utf8))
         var draft = Draft()
         draft.set("event", message.isEnd ? "end" : "update")
         draft.set("contentState", raw: content.bytes)
@@ -74,26 +81,6 @@ struct DeclaredEvent: Sendable {
             alert.set("body", "Rehearsal, message \(message.number)")
             draft.set("alert", raw: alert.bytes)
         }
-        return draft.bytes
-    }
-}
-
-/// How a message of a rehearsal is known again at Apple's door.
-struct RehearsalMark {
-    static let member = "rehearsal"
-    let event: Int
-    let number: Int
-
-    /// - Parameter body: of a request to APNs.
-    init?(_ body: [UInt8]) {
-        guard let mark = (try? JSONValue(parsing: body))?["aps"]?["content-state"]?[Self.member]?.elements,
-            mark.count == 2, let event = Self.number(mark[0]), let number = Self.number(mark[1])
-        else { return nil }
-        self.event = event
-        self.number = number
-    }
-
-    private static func number(_ value: JSONValue) -> Int? {
-        if case .number(let text) = value.kind { Int(text) } else { nil }
+        return .broadcast(to: self.event.key, json: try draft.json)
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
+internal import JSON
 
 #if canImport(Darwin)
     private import Darwin

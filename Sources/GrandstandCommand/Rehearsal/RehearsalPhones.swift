@@ -4,6 +4,8 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
+internal import MatchDriver
 
 /// Phones whose owners follow the day's topics, one each, the topics in turn.
 struct RehearsalPhones: Sendable {
@@ -39,28 +41,16 @@ struct RehearsalPhones: Sendable {
         guard count > 0 else { return }
         var apps: [BundleID: GrandstandClient] = [:]
         for bundleID in Set(interests.map(\.app.bundleID)) {
-            var draft = Draft()
-            draft.set("name", "app")
-            draft.set("scopes", raw: Array(#"["device"]"#.utf8))
-            draft.set("bundleId", bundleID.rawValue)
-            let key = try await stage.value("POST", "/v1/keys", json: draft.bytes)
-            apps[bundleID] = GrandstandClient(server: stage.address, key: key["secret"]?.string)
+            let key = try await stage.organiser.send(
+                .createKey(name: "app", scopes: [.device], bundleId: bundleID.rawValue))
+            apps[bundleID] = .once(stage.address, key: key.secret)
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<count {
-                if number >= 32 { try await group.next() }
-                let interest = interests[number % interests.count]
-                guard let app = apps[interest.app.bundleID] else { continue }
-                group.addTask {
-                    let phone = try RegisteredPhone(
-                        "follower \(number)", app: interest.app.bundleID.rawValue, in: interest.app.environment,
-                        stage.simulator)
-                    let answer = try await phone.follow(
-                        [interest.topic], attributesType: interest.attributesType, system: "18.4", locale: "en-GB", app)
-                    _ = try ServerAccess.json(of: answer)
-                }
-            }
-            try await group.waitForAll()
+        try await forEach(0..<count, atMost: 32) { [apps] number in
+            let interest = interests[number % interests.count]
+            guard let app = apps[interest.app.bundleID] else { return }
+            try await Phone(
+                "follower \(number)", app: interest.app.bundleID.rawValue, in: interest.app.environment, stage.simulator
+            ).follow([interest.topic], attributesType: interest.attributesType, app)
         }
     }
 }

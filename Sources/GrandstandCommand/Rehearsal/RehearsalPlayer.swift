@@ -1,8 +1,11 @@
 internal import APNsSimulator
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
+internal import MatchDriver
 internal import Synchronization
 
 /// Plays a plan once: declares its events, sends the messages of their organisers, and records the results.
@@ -41,13 +44,7 @@ struct RehearsalPlayer: Sendable {
         phones: RehearsalPhones, fault: RehearsalFault.Kind?, on stage: RehearsalStage
     ) async throws -> RehearsalRecord {
         for (bundleID, limit) in Dictionary(limits.map { ($0.key.bundleID, $0.value) }, uniquingKeysWith: max) {
-            var draft = Draft()
-            draft.set("name", "Rehearsal")
-            draft.set("teamId", Simulator.team)
-            draft.set("keyId", Simulator.key)
-            draft.set("channelLimit", limit)
-            _ = try await stage.value(
-                "PUT", "/v1/apps/\(GrandstandClient.encoded(bundleID.rawValue))", json: draft.bytes)
+            try await stage.organiser.putApp(bundleID.rawValue, name: "Rehearsal", channelLimit: limit)
         }
         try await phones.register(on: stage)
         let base = Date(timeIntervalSinceNow: 1 + Double(plan.scripts.count) / 100)
@@ -57,11 +54,15 @@ struct RehearsalPlayer: Sendable {
     }
 
     private func play(_ fault: RehearsalFault.Kind?) async throws -> RehearsalRecord {
-        try await declare()
+        let scripts = try plan.scripts.enumerated().compactMap { index, script in try self.script(script, index) }
+        try await stage.organiser.declare(scripts) { script, decision in
+            note(decision.problem, of: plan.scripts[script.number].event, "declare")
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, script) in plan.scripts.enumerated() {
-                group.addTask { try await send(script, index) }
-                if script.isPlayed { group.addTask { try await lookAtChannels(of: script) } }
+            for script in scripts {
+                group.addTask { try await send(script) }
+                let planned = plan.scripts[script.number]
+                if planned.isPlayed { group.addTask { try await lookAtChannels(of: planned) } }
             }
             if let fault { group.addTask { try await strike(fault) } }
             try await group.waitForAll()
@@ -72,45 +73,34 @@ struct RehearsalPlayer: Sendable {
         }
         return notes.change { record in
             record.finishedAt = Date()
-            stage.recorder.fill(&record, apps: limits.keys)
+            record.observe(stage.simulator, apps: limits.keys)
             return record
         }
     }
 
-    private func declare() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, script) in plan.scripts.enumerated() {
-                if number >= 16 { try await group.next() }
-                guard let declared = declared[script.event.key] else { continue }
-                group.addTask {
-                    let answer = try await stage.call(
-                        "PUT", Self.path(script.event), json: declared.draft(plan, since: base))
-                    note(answer, of: script.event, "declare")
-                }
-            }
-            try await group.waitForAll()
-        }
+    private func script(_ script: RehearsalPlan.Script, _ index: Int) throws -> MatchScript? {
+        guard let declared = declared[script.event.key] else { return nil }
+        let longest = max(Self.shortestExpiration, Int(28_800 / plan.speed))
+        return MatchScript(
+            index, try declared.declaration(plan, since: base),
+            messages: try script.messages.map { message in
+                let expiresIn = message.rings ? min(longest, Int(stage.alertFreshness)) : longest
+                return .init(
+                    message.number, after: plan.moment(of: message.at, since: base).timeIntervalSince(base),
+                    try declared.call(for: message, event: index, expiresIn: expiresIn))
+            })
     }
 
-    /// One message after the other, as an organiser sends them; when one was late, the next goes at once.
-    private func send(_ script: RehearsalPlan.Script, _ index: Int) async throws {
-        guard let declared = declared[script.event.key] else { return }
-        let longest = max(Self.shortestExpiration, Int(28_800 / plan.speed))
-        for message in script.messages {
-            try await Self.sleep(until: plan.moment(of: message.at, since: base))
-            let expiresIn = message.rings ? min(longest, Int(stage.alertFreshness)) : longest
-            let sentAt = Date()
-            let answer = try await stage.call(
-                "POST", Self.path(script.event) + "/broadcasts",
-                json: declared.body(of: message, event: index, expiresIn: expiresIn),
-                as: "\(script.event.key) \(message.number)", first: message.number)
-            note(answer, of: script.event, "broadcast")
-            guard answer.status == 202, script.isPlayed,
-                let acceptedAt = try ServerAccess.json(of: answer)?["acceptedAt"]?.string.flatMap(RFC3339.date)
-            else { continue }
+    private func send(_ script: MatchScript) async throws {
+        let planned = plan.scripts[script.number]
+        try await stage.organiser.play(script, from: base) { message, decision in
+            note(decision.problem, of: planned.event, "broadcast")
+            guard planned.isPlayed, let accepted = try? decision.result.get() else { return }
             notes.change {
                 $0.messages.append(
-                    .init(event: index, number: message.number, sentAt: sentAt, acceptedAt: acceptedAt))
+                    .init(
+                        event: script.number, number: message.number, sentAt: decision.began,
+                        acceptedAt: accepted.acceptedAt))
             }
         }
     }
@@ -121,13 +111,10 @@ struct RehearsalPlayer: Sendable {
         try await Self.sleep(until: moment)
         let deadline = Date(timeIntervalSinceNow: Self.channelGrace)
         while true {
-            let answer = try await stage.call("GET", Self.path(script.event))
+            let decision = try await stage.organiser.decide(.getEvent(script.event.key))
             // One that was refused is in the report already.
-            guard answer.status == 200, let event = try ServerAccess.json(of: answer) else { return }
-            let missing = (event["audiences"]?.elements ?? []).filter { audience in
-                let state = audience["channel"]?["state"]?.string
-                return state == "waiting" || state == "pending" || state == "failed"
-            }
+            guard let event = try? decision.result.get().value else { return }
+            let missing = event.audiences.filter { [.waiting, .pending, .failed].contains($0.channel.state) }
             if missing.isEmpty { return }
             if Date() > deadline {
                 for audience in missing { noteMissing(audience, script.event, at: moment) }
@@ -137,13 +124,11 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    private func noteMissing(_ audience: JSONValue, _ event: RehearsalEvent, at moment: Date) {
-        let channel = audience["channel"]
-        let names = ["bundleId", "environment"].compactMap { audience[$0]?.string }.joined(separator: " in ")
+    private func noteMissing(_ audience: GrandstandClient.EventAudience, _ event: RehearsalEvent, at moment: Date) {
         let refusal = RehearsalRecord.Refusal(
             eventKey: event.key, at: moment, action: "channel",
-            problem: channel?["reason"]?.string ?? channel?["state"]?.string ?? "missing",
-            detail: "\(names) has no channel for its start.")
+            problem: audience.channel.reason ?? audience.channel.state.rawValue,
+            detail: "\(audience.bundleId) in \(audience.environment) has no channel for its start.")
         notes.change { $0.refusals.append(refusal) }
     }
 
@@ -157,14 +142,14 @@ struct RehearsalPlayer: Sendable {
 
     /// Waits until nothing of an event is under way any more, and counts.
     private func collect(_ event: RehearsalEvent, _ index: Int, until deadline: Date) async throws {
-        guard try await stage.call("GET", Self.path(event)).status == 200 else { return }
+        guard try await stage.organiser.decide(.getEvent(event.key)).problem == nil else { return }
         var outcomes: [String: Int] = [:]
         var starts = StartReport.Counts()
         var channels: Set<String> = []
         while true {
-            let audiences = try await stage.value("GET", Self.path(event))["audiences"]?.elements ?? []
-            channels.formUnion(audiences.compactMap { $0["channel"]?["channelId"]?.string })
-            let isPending = audiences.contains { $0["channel"]?["state"]?.string == "pending" }
+            let audiences = try await stage.organiser.send(.getEvent(event.key)).audiences
+            channels.formUnion(audiences.compactMap(\.channel.channelId))
+            let isPending = audiences.contains { $0.channel.state == .pending }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
             outcomes = try await broadcasts(of: event)
             // Messages for a channel that finds no place wait longer than a rehearsal.
@@ -183,50 +168,58 @@ struct RehearsalPlayer: Sendable {
     private func broadcasts(of event: RehearsalEvent) async throws -> [String: Int] {
         var (counts, cursor): ([String: Int], String?) = ([:], nil)
         repeat {
-            let query = "?limit=200" + (cursor.map { "&cursor=\(GrandstandClient.encoded($0))" } ?? "")
-            let page = try await stage.value("GET", Self.path(event) + "/broadcasts" + query)
-            for broadcast in page["items"]?.elements ?? [] {
-                counts.merge(broadcast["counts"]?.counts ?? [:], uniquingKeysWith: +)
-            }
-            cursor = page["nextCursor"]?.string
+            let page = try await stage.organiser.send(.listBroadcasts(of: event.key).page(limit: 200, after: cursor))
+            for broadcast in page.items { counts.merge(broadcast.counts, uniquingKeysWith: +) }
+            cursor = page.nextCursor
         } while cursor != nil
         return counts.filter { $0.value > 0 }
     }
 
     /// - Returns: whether no start is under way.
     private func read(_ starts: inout StartReport.Counts, of event: RehearsalEvent) async throws -> Bool {
-        let report = try await stage.value("GET", Self.path(event) + "/starts")
-        let counts = report["counts"]?.counts ?? [:]
-        starts.followers = counts["followers"] ?? 0
-        starts.accepted = counts["accepted"] ?? 0
-        starts.rejected = counts["rejected"] ?? 0
-        starts.unknown = counts["unknown"] ?? 0
-        starts.pending = counts["pending"] ?? 0
-        return report["state"]?.string != "running"
+        let report = try await stage.organiser.send(.getStart(event.key))
+        starts.followers = report.counts.followers
+        starts.accepted = report.counts.accepted
+        starts.rejected = report.counts.rejected
+        starts.unknown = report.counts.unknown
+        starts.pending = report.counts.pending
+        return report.state != .running
     }
 
-    private func note(_ answer: GrandstandClient.Answer, of event: RehearsalEvent, _ action: String) {
-        guard !(200..<300).contains(answer.status) else { return }
-        let problem = ServerProblem(answer)
+    private func note(_ problem: ServerProblem?, of event: RehearsalEvent, _ action: String) {
+        guard let problem else { return }
         let faults = problem.errors.map { " \($0.pointer): \($0.detail)" }.joined()
         let refusal = RehearsalRecord.Refusal(
             eventKey: event.key, at: Date(), action: action, problem: problem.slug, detail: problem.detail + faults)
         notes.change { $0.refusals.append(refusal) }
     }
 
-    private static func path(_ event: RehearsalEvent) -> String { "/v1/events/\(GrandstandClient.encoded(event.key))" }
-
     private static func sleep(until moment: Date) async throws {
         try await Task.sleep(for: .seconds(max(0, moment.timeIntervalSinceNow)))
     }
 }
 
-extension JSONValue {
-    /// The members of an object that are whole numbers.
-    fileprivate var counts: [String: Int] {
-        guard case .object(let members) = kind else { return [:] }
-        return members.reduce(into: [:]) { counts, member in
-            if case .number(let text) = member.value.kind, let number = Int(text) { counts[member.name] = number }
+extension RehearsalRecord {
+    /// Adds what Apple accepted.
+    ///
+    /// - Parameter apps: those with a limit.
+    fileprivate mutating func observe(_ simulator: Simulator, apps: some Sequence<AppEnvironment>) {
+        let places = Dictionary(
+            apps.map { ("\($0.environment.rawValue) \(APNsPath.channels(of: $0.bundleID.rawValue).lowercased())", $0) }
+        ) { first, _ in first }
+        arrivals = simulator.arrivals.map {
+            .init(event: $0.match, channelID: $0.channelID, number: $0.number, at: $0.at)
+        }
+        for entry in simulator.journal() where (200..<300).contains(entry.status) {
+            let request = entry.request
+            switch entry.operation {
+            case .create, .delete:
+                guard let app = places["\(request.environment.rawValue) \(request.path.lowercased())"] else { continue }
+                placeChanges.append(.init(app: app, at: entry.time, by: entry.operation == .create ? 1 : -1))
+            case .device where (try? JSONValue(parsing: request.body))?["aps"]?["event"]?.string == "start":
+                starts.append(entry.time)
+            default: continue
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import JSON
 
 /// Where the declared day is read: a running server, or the configured database. Nothing is changed there.
 struct RehearsalSource: Sendable {

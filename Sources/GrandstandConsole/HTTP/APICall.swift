@@ -1,5 +1,5 @@
 internal import Grandstand
-internal import HTTPTypes
+internal import JSON
 
 /// One call of the API, made by the key that is signed in.
 package struct APICall: Sendable {
@@ -89,12 +89,12 @@ package struct APIProblem: Error, Sendable, Hashable {
     }
 
     /// - Returns: `nil` for an error that is nobody's fault.
-    init?(_ error: any Error, _ statuses: (Problem.Kind) -> HTTPResponse.Status) {
+    init?(_ error: any Error) {
         switch error {
         case let refused as APIProblem: self = refused.inWords
         case let problem as Problem where problem.kind != .internalError:
             self.init(
-                status: statuses(problem.kind).code,
+                status: problem.status,
                 title: problem.kind == .notFound ? "No such page" : problem.kind.title, detail: problem.detail,
                 faults: problem.errors.map { Fault(pointer: $0.pointer, detail: $0.detail) },
                 retryAfter: problem.retryAfter)

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// One thing a form does: where it is sent, which scope it takes, what it asks of the API.
 ///

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// Fields of a form, as they come in a query or a body (`application/x-www-form-urlencoded`). What a person left empty
 /// was not said; a name said twice counts once, the last time.

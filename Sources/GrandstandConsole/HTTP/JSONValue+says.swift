@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 extension JSONValue {
     /// Whether this has all that `wanted` says, in the API's own writing of it: times to the millisecond, numbers in their

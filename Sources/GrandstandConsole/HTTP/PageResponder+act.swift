@@ -36,7 +36,7 @@ extension PageResponder {
             return await again(route, text, fields, request, context)
                 ?? signedOut(problem, next: back, request, nothingSent: true)
         } catch {
-            guard let fields, let visitor, let refused = APIProblem(error, status) else {
+            guard let fields, let visitor, let refused = APIProblem(error) else {
                 return refusal(error, visitor, session, request, context)
             }
             return response(to: refused, visitor, session) {

@@ -11,17 +11,14 @@ struct PageResponder: Sendable {
     let sessions: Sessions
     let livePages = LivePages()
     let cookie: SessionCookie
-    let status: @Sendable (Problem.Kind) -> HTTPResponse.Status
     let now: @Sendable () -> Date
 
     init(
-        templates: ConsoleTemplates, sessions: Sessions, isSecure: Bool,
-        status: @escaping @Sendable (Problem.Kind) -> HTTPResponse.Status, now: @escaping @Sendable () -> Date
+        templates: ConsoleTemplates, sessions: Sessions, isSecure: Bool, now: @escaping @Sendable () -> Date
     ) {
         self.templates = templates
         self.sessions = sessions
         cookie = SessionCookie(isSecure: isSecure)
-        self.status = status
         self.now = now
     }
 
@@ -47,7 +44,7 @@ struct PageResponder: Sendable {
         _ error: any Error, _ visitor: Visitor?, _ session: SessionSecret?, _ request: Request,
         _ context: ConsoleContext
     ) -> Response {
-        let known = APIProblem(error, status)
+        let known = APIProblem(error)
         if known == nil {
             context.logger.error("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
         }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
+internal import JSON
 
 /// One request with its key. Whether the key is bound to another app is checked here, as it is in the API.
 struct Visit: Sendable {

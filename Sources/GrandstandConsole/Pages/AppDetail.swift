@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// One app: its credentials, and what was learned of APNs' behaviour towards it.
 struct AppDetail: ConsolePage {
@@ -34,7 +35,6 @@ struct AppDetail: ConsolePage {
                 Column("Environment") { [.words($0.environment.rawValue)] }, Column("Value") { [.words($0.value)] },
                 Column("Documented") { [.words($0.name.documented)] }, Column("Evidence") { [.quoted($0.evidence)] },
                 Column("Learned") { [.moment($0.learnedAt)] },
-                Column("Examined again") { [.moment($0.believedUntil, else: "never: an admin set it")] },
             ])
         let mayChange = visit.key.holds(.admin)
         form = mayChange ? AppForm(app, answer: answer) : nil
@@ -73,13 +73,19 @@ struct AppDetail: ConsolePage {
     /// Whether it can be used, and what to do if not.
     private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
         let file = "AuthKey_\(keyID).p8"
-        let warning: [Piece] = [.level("warning", "warning"), .words(state.rawValue)]
+        let warning: [Piece] = [.level("warning", "warning"), .words(state.word)]
         return switch state {
-        case .ok: [.words(state.rawValue)]
+        case .ok: [.words(state.word)]
         case .missing:
             warning + [.line("Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")]
         case .unreadable:
             warning + [.line("\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")]
+        case .refused(let refusal):
+            [
+                .level("critical", "critical"), .words("\(state.word): \(refusal.reason) since"),
+                .moment(refusal.since),
+                .line(Advice.refusedKey(keyID)),
+            ]
         }
     }
 }

@@ -27,7 +27,7 @@ struct AppList: ConsolePage {
 
     /// `development ok, production missing`
     private static func keyFiles(_ states: [APNsEnvironment: KeyFileState]) -> [Piece] {
-        let words = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).rawValue)" }
+        let words = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).word)" }
         let areFine = APNsEnvironment.allCases.allSatisfy { states[$0] == .ok }
         return (areFine ? [] : [Piece.level("warning", "warning")]) + [.words(words.joined(separator: ", "))]
     }

@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// Events, narrowed by state, kind and app.
+/// Events, narrowed by state, kind, season and app.
 struct EventList: ConsolePage {
     var template: TemplateName { .events }
     let title = "Events"
@@ -8,6 +8,7 @@ struct EventList: ConsolePage {
     let newEventHref = ConsolePath.newEvent
     let states: [Choice]
     let kind: String
+    let season: String
     let bundleID: String
     let events: Table
     let pager: Pager
@@ -15,6 +16,7 @@ struct EventList: ConsolePage {
     init(_ page: Page<Event>, _ filter: EventFilter, _ visit: Visit) {
         states = Choice.all(Event.State.self, chosen: filter.state)
         kind = filter.kind ?? ""
+        season = filter.season?.rawValue ?? ""
         bundleID = filter.bundleID?.rawValue ?? ""
         events = Table(
             "Events, and how many of their channels are in which state", nothing: "No event fits.", page.items,
@@ -27,7 +29,10 @@ struct EventList: ConsolePage {
             ])
         pager = Pager(
             visit,
-            query: [("state", filter.state?.rawValue), ("kind", filter.kind), ("bundleId", visit.query["bundleId"])],
+            query: [
+                ("state", filter.state?.rawValue), ("kind", filter.kind), ("season", filter.season?.rawValue),
+                ("bundleId", visit.query["bundleId"]),
+            ],
             nextCursor: page.nextCursor)
     }
 }

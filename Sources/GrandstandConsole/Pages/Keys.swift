@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// The keys there are, and the form for another.
 struct KeyList: ConsolePage {

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// One reconciliation: what it found, what it did or would do.
 struct ReconciliationDetail: ConsolePage {

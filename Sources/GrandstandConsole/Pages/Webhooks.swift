@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// The webhooks a key may see, and the form for another.
 struct WebhookList: ConsolePage {

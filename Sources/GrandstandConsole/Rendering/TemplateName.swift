@@ -12,8 +12,7 @@ enum TemplateName: String, CaseIterable, Sendable {
     case signIn = "sign-in"
     case webhookDelivery = "webhook-delivery"
     // What organisers work on.
-    case calendar, composer, question, runs, season
-    case newCalendar = "new-calendar"
+    case composer, question, runs, season
     case newEvent = "new-event"
 
     var bytes: [UInt8] {
@@ -36,7 +35,6 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .webhooks: PackageResources.webhooks_mustache
         case .webhookDelivery: PackageResources.webhook_delivery_mustache
         case .refused: PackageResources.refused_mustache
-        case .calendar: PackageResources.calendar_mustache
         case .composer: PackageResources.composer_mustache
         case .pieces: PackageResources.pieces_mustache
         case .refusal: PackageResources.refusal_mustache
@@ -44,7 +42,6 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .question: PackageResources.question_mustache
         case .runs: PackageResources.runs_mustache
         case .season: PackageResources.season_mustache
-        case .newCalendar: PackageResources.new_calendar_mustache
         case .newEvent: PackageResources.new_event_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache

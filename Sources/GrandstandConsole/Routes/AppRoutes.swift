@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
 struct AppRoutes: RouteGroup {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// What is done with channels by hand.
 struct ChannelActionRoutes: RouteGroup {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// What organisers do with an event besides sending: questions and their answers.
 struct EventActionRoutes: RouteGroup {
@@ -139,11 +140,13 @@ struct EventActionRoutes: RouteGroup {
                 if let text = submission.fields[name] { object.string(FormTime.utc(text)) } else { object.null() }
             }
         }
-        _ = try await submission.write(
+        let answer = try await submission.write(
             APICall(
                 "PATCH", APIPath.event(key), body: json.bytes, contentType: "application/merge-patch+json",
                 ifMatch: submission.fields["version"].map { "\"\($0)\"" })
         ).accepted()
-        return .done(ConsolePath.event(key), notice: "It is moved.")
+        return .done(
+            ConsolePath.event(key),
+            notice: (["It is moved."] + (try answer.json().texts("warnings"))).joined(separator: " "))
     }
 }

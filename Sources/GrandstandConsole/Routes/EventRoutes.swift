@@ -1,3 +1,4 @@
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -14,7 +15,8 @@ struct EventRoutes: RouteGroup {
             return .elsewhere(ConsolePath.event(key))
         }
         let filter = EventFilter(
-            state: try visit.query.choice("state"), kind: visit.query["kind"], bundleID: try visit.chosenApp(),
+            state: try visit.query.choice("state"), kind: visit.query["kind"],
+            season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
             within: visit.key.reach)
         return .page(
             EventList(try await reader.events.events(where: filter, visit.page, now: visit.now), filter, visit))
@@ -31,6 +33,7 @@ struct EventReader: Sendable {
     let events: any EventStore
     let outbox: any Outbox
     let starts: any StartStore
+    let throttles: @Sendable (Date) async throws -> [Throttle]
 
     /// Messages a page shows.
     static let pageLength = 20
@@ -58,6 +61,8 @@ struct EventReader: Sendable {
             contents.starts =
                 try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now) ?? []
         }
+        let apps = Set(event.specification.audiences.map(\.app))
+        contents.throttles = try await throttles(visit.now).filter { apps.contains($0.app) }
         contents.previews = try await previews(of: event)
         return contents
     }
@@ -67,10 +72,10 @@ struct EventReader: Sendable {
     }
 
     /// The templates of the event's apps.
-    func previews(of event: Event) async throws -> [BundleID: AppPreview] {
-        var previews: [BundleID: AppPreview] = [:]
+    func previews(of event: Event) async throws -> [BundleID: ContentPreview] {
+        var previews: [BundleID: ContentPreview] = [:]
         for bundleID in Set(event.specification.audiences.map(\.bundleID)) {
-            previews[bundleID] = try await apps.app(bundleID)?.preview
+            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
         }
         return previews
     }

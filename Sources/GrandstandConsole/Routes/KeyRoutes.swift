@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// `/console/keys`: who may call. Read and changed through `/v1/keys`, which knows whose keys a key manages.
 struct KeyRoutes: RouteGroup {

@@ -21,7 +21,7 @@ struct OverviewRoute: RouteGroup {
         }
         let span = try visit.query.choice("span", Overview.Span.self) ?? .day
         let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
-            .compactMap { $0.shown(within: visit.reach) }
+            .filter { visit.reach.covers($0.bundleID) }
         let live = try await events.events(
             where: EventFilter(state: .live, within: visit.reach), PageRequest(limit: 20), now: visit.now)
         let samples = try await history.samples(

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// Reconciliations that people run: each with what it will do in words, and those that nothing brings back with the key.
 struct ReconciliationActionRoutes: RouteGroup {

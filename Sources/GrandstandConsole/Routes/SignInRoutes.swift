@@ -59,7 +59,7 @@ struct SignInRoutes: Sendable {
             signedIn = try await responder.sessions.begin(key)
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             return responder.signIn(
-                SignIn(returningTo: next, fault: problem.detail), status: responder.status(problem.kind),
+                SignIn(returningTo: next, fault: problem.detail), status: .init(code: problem.status),
                 retryAfter: problem.retryAfter)
         }
         // Another session of this browser is nobody's from now on.

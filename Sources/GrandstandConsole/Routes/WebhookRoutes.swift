@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// `/console/webhooks`: where messages are posted, and what came of it. Read and changed through `/v1/webhooks`, which
 /// knows which topics and apps a key hears of.

@@ -66,11 +66,10 @@ enum Advice {
         }
     }
 
-    /// About many device tokens that APNs refused.
-    static func tokens(_ refused: TokensRefused) -> String {
-        "APNs refused \(Wording.number(refused.refused)) of \(Wording.count(refused.answers, "push", "pushes")) to device "
-            + "tokens since \(Moment(refused.since).text), the last with \(refused.reason). Likely \(refused.cause): "
-            + "\(refused.remedy)."
+    /// About a key that APNs refuses.
+    static func refusedKey(_ keyID: String) -> String {
+        "Check that AuthKey_\(keyID).p8 is that key's file and the team's, and that the key is not revoked and has APNs "
+            + "enabled. The server takes a new file within seconds."
     }
 
     static let capability =

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// What is said of an app: to be typed, or as it stands.
 struct AppForm: Sendable {

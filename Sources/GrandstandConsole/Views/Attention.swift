@@ -44,20 +44,22 @@ struct Attention: Sendable {
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break
         }
+        if let refused = quota.keyRefused {
+            add(
+                .critical,
+                "APNs refuses the key \(refused.credentials.keyID) since \(Moment(refused.refusal.since).text): "
+                    + "\(refused.refusal.reason). Nothing is sent; it goes once APNs accepts the key. "
+                    + Advice.refusedKey(refused.credentials.keyID), ConsolePath.app(app.bundleID))
+        }
         if quota.isCapabilityOff {
             add(
                 .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
                 ConsolePath.app(app.bundleID))
         }
-        if let refused = quota.tokensRefused {
-            add(.critical, Advice.tokens(refused), ConsolePath.app(app.bundleID), [.quota()])
-        }
-        for shrunk in quota.shrunkCalendars {
+        for throttle in quota.throttles {
             add(
                 .warning,
-                "\(Wording.number(shrunk.vanished)) of \(Wording.count(shrunk.future, "event")) to come vanished from the "
-                    + "calendar \(shrunk.calendar) at \(Moment(shrunk.since).text); none was cancelled. Look at its file; "
-                    + "a sync by hand takes it or cancels what vanished.")
+                "\(throttle.sentence) Ends and alerts go first; more replicas or connections do not help.")
         }
         if quota.level != .ok {
             add(

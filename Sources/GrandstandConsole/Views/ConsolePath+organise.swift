@@ -6,13 +6,6 @@ internal import Grandstand
 extension ConsolePath {
     static let season = Console.path + "/season"
     static let newEvent = season + "/declare"
-    static let calendars = Console.path + "/calendars"
-
-    static func calendar(_ name: CalendarName) -> String { calendars + "/" + PercentEncoding.encode(name.rawValue) }
-
-    /// What is done with a calendar: `preview`, `apply`, `delete`.
-    static func calendar(_ name: CalendarName, _ verb: String) -> String { calendar(name) + "/" + verb }
-
     /// What is done with an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
 
@@ -49,10 +42,6 @@ enum APIPath {
     }
 
     static func broadcast(_ id: UUID) -> String { "/v1/broadcasts/\(id.uuidString.lowercased())" }
-
-    static func calendar(_ name: CalendarName, _ rest: String = "") -> String {
-        "/v1/calendars/\(PercentEncoding.encode(name.rawValue))\(rest)"
-    }
 
     static func app(_ app: AppEnvironment, _ rest: String) -> String {
         "/v1/apps/\(PercentEncoding.encode(app.bundleID.rawValue))/\(app.environment.rawValue)\(rest)"

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 // What forms say, as the API's bodies want it.
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// A time for people and for machines, both in UTC.
 struct Moment: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// An app's places in one environment over time, as a drawing and as a table: what was, now, what the declared events
 /// will take, and the limit. Pure: values and a span of time in, coordinates out.

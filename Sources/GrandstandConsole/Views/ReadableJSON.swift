@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// JSON as people read it: a member a line. Names, strings and numbers stay as they were written.
 enum ReadableJSON {

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// A reconciliation's report, read off the JSON it is kept as. What a newer version wrote and this one does not know is
 /// left out; what is not there is empty.

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 
 /// A reconciliation that a person may run, and what it will do, in words.
 enum Reconciling: String, Sendable, CaseIterable {

@@ -9,10 +9,13 @@ package final class DevicePushes: Sendable {
     private struct State {
         var circuit = Circuit()
         var flying = 0
+        /// Until when nothing goes to an app whose key APNs refuses.
+        var heldBack: [BundleID: Date] = [:]
     }
 
     private let gateway: any DeviceGateway
     private let concurrency: Int
+    let rates: SendRates
     private let places: Semaphore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
@@ -20,9 +23,10 @@ package final class DevicePushes: Sendable {
     private static let probePause: TimeInterval = 0.25
 
     /// - Parameter concurrency: requests to APNs at a time.
-    package init(gateway: any DeviceGateway, concurrency: Int, now: @escaping @Sendable () -> Date) {
+    package init(gateway: any DeviceGateway, concurrency: Int, rates: SendRates, now: @escaping @Sendable () -> Date) {
         self.gateway = gateway
         self.concurrency = concurrency
+        self.rates = rates
         self.now = now
         places = Semaphore(permits: concurrency)
     }
@@ -40,6 +44,14 @@ package final class DevicePushes: Sendable {
         }
     }
 
+    /// The apps whose key APNs refuses, and whose next push may not go yet.
+    package func heldBack(at now: Date) -> [BundleID] {
+        state.withLock { state in
+            state.heldBack = state.heldBack.filter { $0.value > now }
+            return state.heldBack.keys.sorted()
+        }
+    }
+
     /// Makes a push for each member; ends when each has its answer or is known to get none.
     package func make<Shard: PushShard>(_ shard: Shard) async -> [PushOutcome<Shard.Member>] {
         let turns = Turns()
@@ -53,6 +65,7 @@ package final class DevicePushes: Sendable {
                         let index = turns.next()
                         guard index < members.count else { return outcomes }
                         let member = members[index]
+                        await self.waitForTurn(of: shard.address.bundleID)
                         outcomes.append(
                             await self.places.withPermit { await self.make(request(member), for: member, of: shard) })
                     }
@@ -66,7 +79,7 @@ package final class DevicePushes: Sendable {
         _ push: DevicePush, for member: Shard.Member, of shard: Shard
     ) async -> PushOutcome<Shard.Member> {
         let sentAt = now()
-        guard !Task.isCancelled, begin(at: sentAt) else {
+        guard !Task.isCancelled, begin(shard.address, at: sentAt) else {
             return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
         }
         let answer = await gateway.push(push, to: shard.address)
@@ -74,7 +87,12 @@ package final class DevicePushes: Sendable {
         state.withLock { state in
             state.flying -= 1
             state.circuit.record(.init(answer), now: answeredAt, jitter: .random(in: 0..<1))
+            if case .refused(let refusal) = answer, refusal.isOfRefusedKey, let seconds = refusal.retryAfter {
+                state.heldBack[shard.address.bundleID] = answeredAt.addingTimeInterval(Double(seconds))
+            }
         }
+        _ = rates.record(
+            answer, of: shard.address.bundleID, lane: push.token.hashValue, sentAt: sentAt, at: answeredAt)
         return PushOutcome(
             member: member, sentAt: sentAt,
             verdict: TokenVerdict(
@@ -82,8 +100,16 @@ package final class DevicePushes: Sendable {
                 jitter: .random(in: 0..<1)))
     }
 
-    private func begin(at now: Date) -> Bool {
+    /// Waits until the app may send another push, where APNs throttles it.
+    private func waitForTurn(of bundleID: BundleID) async {
+        while !Task.isCancelled, let next = rates.turn(of: bundleID, at: now()) {
+            try? await Task.sleep(for: .seconds(max(0.001, next.timeIntervalSince(now()))))
+        }
+    }
+
+    private func begin(_ address: APNsAddress, at now: Date) -> Bool {
         state.withLock { state in
+            if let until = state.heldBack[address.bundleID], until > now { return false }
             guard state.circuit.admits(1, flying: state.flying, now: now) > 0 else { return false }
             state.flying += 1
             return true

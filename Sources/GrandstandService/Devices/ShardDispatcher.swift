@@ -60,18 +60,21 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
         if let again { return .idle(until: again) }
+        let avoiding = pushes.heldBack(at: now)
         let leasesOver = books.leasesOver(at: now)
         do {
-            let shards = try await store.claim(
-                ShardClaim(
-                    environment: environment, replica: replica, limit: free, shardSize: size, at: now,
-                    leasedUntil: now.addingTimeInterval(settings.lease), leasesOver: leasesOver,
-                    holding: books.holding))
+            var claim = ShardClaim(
+                environment: environment, replica: replica, limit: free, shardSize: size, at: now,
+                leasedUntil: now.addingTimeInterval(settings.lease), leasesOver: leasesOver, holding: books.holding,
+                avoiding: avoiding)
+            claim.throttledSizes = pushes.rates.sizes(at: now)
+            let shards = try await store.claim(claim)
             books.hold(shards.map(\.owner))
             books.answered(at: now, lease: settings.lease)
             return try await .claimed(shards) {
                 let due = try await store.nextDue(in: environment)
-                return leasesOver < now ? due.map { max($0, now.addingTimeInterval(Self.restraint)) } : due
+                return leasesOver < now || !avoiding.isEmpty
+                    ? due.map { max($0, now.addingTimeInterval(Self.restraint)) } : due
             }
         } catch {
             books.failed()
@@ -147,6 +150,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         for one in made {
             switch one.verdict {
             case .accepted, nil: break
+            case .retry(_, let reason) where APNsReason(rawValue: reason).concernsProviderToken: break
             case .retry(_, let reason), .unknown(let reason), .rejected(let reason),
                 .expired(let reason), .gone(let reason, _), .suspect(let reason):
                 reasons[reason, default: 0] += 1

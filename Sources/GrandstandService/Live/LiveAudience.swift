@@ -38,7 +38,6 @@ struct LiveAudience {
     private let maximumPerKey: Int
     private var byReader: [UUID: Int] = [:]
     private var views: [LiveSubject: View] = [:]
-    private var subjects: [EventKey: Set<LiveSubject>] = [:]
     private var marked: Set<LiveSubject> = []
     private var isClosed = false
     private(set) var count = 0
@@ -57,7 +56,6 @@ struct LiveAudience {
         count += 1
         byReader[member.reader, default: 0] += 1
         views[subject, default: View()].members[member.id] = member
-        subjects[subject.key, default: []].insert(subject)
         marked.insert(subject)
         return nil
     }
@@ -69,18 +67,9 @@ struct LiveAudience {
         guard views[subject]?.members.isEmpty ?? false else { return }
         views[subject] = nil
         marked.remove(subject)
-        subjects[subject.key]?.remove(subject)
-        if subjects[subject.key]?.isEmpty ?? false { subjects[subject.key] = nil }
     }
 
-    /// Something happened: the events it concerns are to be read.
-    mutating func mark(_ name: WakeName) {
-        switch name {
-        case .anything: marked.formUnion(views.keys)
-        case .name(let text): if let key = EventKey(rawValue: text) { marked.formUnion(subjects[key] ?? []) }
-        }
-    }
-
+    /// They are to be read again.
     mutating func mark(_ read: Set<LiveSubject>) { marked.formUnion(read.filter { views[$0] != nil }) }
 
     /// - Returns: the events that are looked at, and those of them that are to be read; their marks are cleared.

@@ -4,10 +4,10 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Live views of events, fanned out: one listener and one read of the database serve every stream of this process.
+/// Live views of events, fanned out: one read of the database serves every stream of this process.
 ///
-/// A change wakes by NOTIFY, with the event's key as its name; polling finds changes whose signal was lost. Streams are
-/// bounded in number, and each in what waits for its reader: one that does not keep up is ended.
+/// While somebody looks, what is looked at is read twice a second; otherwise nothing is. Streams are bounded in number, and
+/// each in what waits for its reader: one that does not keep up is ended.
 package final class LiveViews: Service {
     package struct Settings: Sendable {
         /// Streams of this process.
@@ -16,14 +16,12 @@ package final class LiveViews: Service {
         package var maximumPerKey: Int
         /// Updates that may wait for a reader.
         package var buffer = 64
-        /// The shortest time between two reads, so that changes that come together are read together.
+        /// The shortest time between two reads, so that views that are opened together are read together.
         package var pause: Duration = .milliseconds(20)
-        /// The longest time between two reads of everything that is looked at.
-        package var pollInterval: Duration = .seconds(2)
+        /// Between two reads of everything that is looked at.
+        package var interval: Duration = .milliseconds(500)
         /// Between two signs of life.
         package var heartbeat: Duration = .seconds(10)
-        /// Seconds after which a replica that died is not notified any more.
-        package var lease: TimeInterval = 30
 
         package init(maximumStreams: Int, maximumPerKey: Int) {
             self.maximumStreams = maximumStreams
@@ -31,9 +29,7 @@ package final class LiveViews: Service {
         }
     }
 
-    private let replica = UUID()
     private let store: any LiveStore
-    private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let outages: OutageLog
@@ -41,11 +37,9 @@ package final class LiveViews: Service {
     private let doorbell = Doorbell()
 
     package init(
-        store: any LiveStore, signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
-        logger: Logger
+        store: any LiveStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.store = store
-        self.signals = signals
         self.settings = settings
         self.now = now
         outages = OutageLog("live views could not be read", logger)
@@ -92,14 +86,7 @@ package final class LiveViews: Service {
     package var count: Int { audience.withLock { $0.count } }
 
     package func run() async {
-        let names = signals.names(.live)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await name in names {
-                    self.audience.withLock { $0.mark(name) }
-                    self.doorbell.ring()
-                }
-            }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: self.settings.heartbeat)
@@ -113,7 +100,6 @@ package final class LiveViews: Service {
             }
             end()
             group.cancelAll()
-            try? await store.watch([], replica: replica, now: now(), until: now())
         }
     }
 
@@ -123,27 +109,22 @@ package final class LiveViews: Service {
     }
 
     private func loop() async {
-        var round = LiveRound()
+        var readAll = ContinuousClock.now
         while !Task.isCancelled {
-            await doorbell.wait(atMost: audience.withLock { $0.isEmpty } ? .seconds(3_600) : settings.pollInterval)
-            await read(&round)
+            await doorbell.wait(atMost: audience.withLock { $0.isEmpty } ? .seconds(3_600) : settings.interval)
+            await read(&readAll)
             try? await Task.sleep(for: settings.pause)
         }
     }
 
-    private func read(_ round: inout LiveRound) async {
+    /// Reads what has new viewers, and everything that is looked at when its time has come.
+    private func read(_ readAll: inout ContinuousClock.Instant) async {
         let (watched, marked) = audience.withLock { $0.turn() }
         let date = now()
-        let isFullTurn = round.needsAll(after: settings.pollInterval)
+        let isFullTurn = ContinuousClock.now - readAll >= settings.interval
+        if isFullTurn { readAll = .now }
         let subjects = isFullTurn ? watched : marked
-        let watchedKeys = Set(watched.map(\.key))
         do {
-            if watchedKeys != round.watched || date >= round.renewAt {
-                try await store.watch(
-                    watchedKeys, replica: replica, now: date, until: date.addingTimeInterval(settings.lease))
-                round.watched = watchedKeys
-                round.renewAt = date.addingTimeInterval(settings.lease / 3)
-            }
             // Most readers reach everything, so this is one query mostly.
             for (reach, subjects) in Dictionary(grouping: subjects, by: \.reach) {
                 let read = try await store.boards(of: Set(subjects.map(\.key)), within: reach, now: date)
@@ -170,19 +151,4 @@ package struct LiveView: Sendable {
     package let updates: AsyncStream<LiveUpdate>
     /// The reader is gone.
     package let close: @Sendable () -> Void
-}
-
-/// The loop's state from one read to the next.
-private struct LiveRound {
-    /// The events that this replica looks at, as the database has them.
-    var watched: Set<EventKey> = []
-    var renewAt = Date.distantPast
-    private var readAll = ContinuousClock.now
-
-    /// Whether everything is to be read again.
-    mutating func needsAll(after interval: Duration) -> Bool {
-        guard ContinuousClock.now - readAll >= interval else { return false }
-        readAll = .now
-        return true
-    }
 }

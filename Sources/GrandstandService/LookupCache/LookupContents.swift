@@ -20,8 +20,10 @@ package final class LookupContents: Sendable {
     private static let batch = 100
     /// More callers than this wait for nothing.
     private static let capacity = 10_000
-    /// A query is followed by a rest so many times as long as it took: a fifth of one session's time at most.
+    /// A query is followed by a rest so many times as long as it took: a fifth of one session's time at most. One that
+    /// waited for a database that hung is followed by `longestRest`.
     private static let rest = 4
+    private static let longestRest = Duration.seconds(1)
 
     private let events: any EventStore
     private let now: @Sendable () -> Date
@@ -70,7 +72,7 @@ package final class LookupContents: Sendable {
                     for continuation in some.values.joined() { continuation.resume(throwing: error) }
                 }
             }
-            try? await Task.sleep(for: time * Self.rest)
+            try? await Task.sleep(for: min(Self.longestRest, time * Self.rest))
         }
     }
 

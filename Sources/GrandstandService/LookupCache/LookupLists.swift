@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Synchronization
 
 /// Lists for apps, and the bodies of those that were asked for lately: phones ask the same few questions by the thousand.

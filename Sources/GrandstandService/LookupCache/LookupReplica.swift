@@ -74,14 +74,12 @@ package final class LookupReplica: Sendable {
     let marks: LookupMarks
     /// Written under the lock of `state`, with it.
     let lists = LookupLists()
-    private let events: any EventStore
 
     package init(
-        source: any LookupSource, events: any EventStore, keys: (any KeyMemory)? = nil,
+        source: any LookupSource, keys: (any KeyMemory)? = nil,
         settings: Settings = Settings(), now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.source = source
-        self.events = events
         self.keys = keys
         self.settings = settings
         self.now = now
@@ -129,18 +127,18 @@ package final class LookupReplica: Sendable {
         let (records, confirmedAt) = state.withLock { ($0.records[key], $0.confirmedAt) }
         let freshness = freshness(confirmedAt, now)
         guard freshness != .unknown,
-            let record = records?.first(topic: topic, in: environment, variant)
+            let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
         else { return nil }
-        return (record.answer(of: key, now: now), freshness)
+        return (answer, freshness)
     }
 
     /// The answer out of memory. Where it has no channel to name, the database is asked too, as long as it can be: an
     /// event that was made a moment ago is found at once. That is one question a second for one name, and a bounded
     /// number for all. An event that this process has just changed is waited for.
     ///
-    /// - Parameter variant: `nil`: the audience without one, else the first that was declared.
+    /// - Parameter variant: `nil`: the audience without one, else the first that is not over.
     /// - Returns: no answer for an event that is not there.
-    /// - Throws: `store-unavailable`.
+    /// - Throws: `store-unavailable` for a name that is not known while the database is away.
     package func answer(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
@@ -149,7 +147,7 @@ package final class LookupReplica: Sendable {
         guard isRead else { return try old(known) }
         switch known?.answer {
         case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
-        case .pending, nil: break
+        case .pending, .noSuchVariant, nil: break
         }
         let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
         let now = now()
@@ -162,17 +160,19 @@ package final class LookupReplica: Sendable {
         }
         if let told { return (told, freshness) }
         guard mayAsk, settings.asksDatabase else {
-            guard freshness != .unknown else { throw Self.unread }
+            // Only memory that was confirmed just now knows that there is none.
+            guard known != nil || freshness == .confirmed else { throw Self.unread }
             return (known?.answer, freshness)
         }
         do {
-            let entry = try await events.lookup(
-                topic: topic, in: environment, key, variant: variant, contentState: false, now: now)
-            let answer = entry.map { LookupAnswer($0) }
+            let records = try await source.records(of: [key])[key]
+            let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
             if case .found(let body)? = answer { remember(.found(body), of: name, unlessMarkedSince: made, now: now) }
             return (answer, .confirmed)
-        } catch let problem as Problem where problem.kind == .storeUnavailable && freshness != .unknown {
-            return (known?.answer, freshness)
+        } catch let problem as Problem where problem.kind == .storeUnavailable {
+            state.withLock { $0.questions.forget(name) }
+            guard let known else { throw problem }
+            return (known.answer, freshness)
         }
     }
 
@@ -221,10 +221,10 @@ package final class LookupReplica: Sendable {
         return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
     }
 
-    /// Neither memory nor the database can be asked now.
+    /// The database cannot be asked now, and memory does not know either.
     static let unread = Problem(
         .storeUnavailable,
-        "This server has not read the events from the database, or could not for too long. Try again in a moment, or "
+        "The database cannot be asked now, and this server does not have the answer in memory. Try again in a moment, or "
             + "another server; `grandstand doctor` tells what is wrong with the database.",
         retryAfter: 1)
 }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 package import Logging
 internal import ServiceLifecycle
 
@@ -11,7 +12,7 @@ package struct WebhookDispatcher: Service {
         package var concurrency = 32
         /// Of those, to one webhook.
         package var perWebhook = 4
-        /// Seconds until a message claimed by a replica that died is taken by another; longer than a post takes.
+        /// Seconds until a message claimed by a replica that died is taken by another; extended as long as a post takes.
         package var lease: TimeInterval
         /// How long a stop waits for posts under way.
         package var drain: Drain
@@ -85,6 +86,11 @@ package struct WebhookDispatcher: Service {
 
     private func post(_ message: ClaimedWebhook) async {
         let (startedAt, clock) = (now(), ContinuousClock.now)
+        let keeper = keepLease(of: settings.lease, logger) {
+            try await outbox.extendLease(
+                of: message.id, replica: replica, until: now().addingTimeInterval(settings.lease))
+        }
+        defer { keeper.cancel() }
         let answer = await gateway.post(message)
         if Task.isCancelled { return await giveBack(message) }
         let verdict = WebhookVerdict(answer, tries: message.tries, now: now(), jitter: .random(in: 0..<1))
@@ -93,7 +99,9 @@ package struct WebhookDispatcher: Service {
             delivery: message.id, verdict: verdict, startedAt: startedAt,
             milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)))
         do {
-            try await outbox.settle(settlement, replica: replica, now: now())
+            try await insisting("a webhook's verdict could not be recorded; trying again", logger) {
+                try await outbox.settle(settlement, replica: replica, now: now())
+            }
             switch verdict {
             case .delivered: counting(.posted(isDelivered: true))
             case .failed, .gone: counting(.posted(isDelivered: false))

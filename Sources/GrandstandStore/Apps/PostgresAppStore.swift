@@ -39,12 +39,12 @@ package struct PostgresAppStore: AppStore {
                     (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
                         updated_at)
                 values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
-                    \(app.channelLimit), \(app.preview?.compact?.text), \(app.preview?.expanded?.text),
+                    \(app.channelLimit), \(app.preview?.compact), \(app.preview?.expanded),
                     \(app.updatedAt), \(app.updatedAt))
                 on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
                     key_id = excluded.key_id, channel_limit = excluded.channel_limit,
                     preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
-                    updated_at = excluded.updated_at
+                    updated_at = excluded.updated_at, version = excluded.version
                 returning xmax = 0 as created
                 """)
             for environment in APNsEnvironment.allCases {
@@ -119,10 +119,19 @@ package struct PostgresAppStore: AppStore {
                 delete from installations where app = any(array(
                     select id from app_environments where bundle_id = \(registered)))
                 """)
-            try await connection.query("delete from apps where bundle_id = \(registered)")
-            try await connection.query(
+            // Keys and webhooks of this app alone go with it; those of several apps go on for the others.
+            try await connection.pipeline([
+                "delete from api_keys where apps = array[\(registered)]",
+                "update api_keys set apps = array_remove(apps, \(registered)) where \(registered) = any(apps)",
+                "delete from webhooks where apps = array[\(registered)]",
+                """
+                update webhooks set apps = array_remove(apps, \(registered)), version = nextval('resource_versions')
+                where \(registered) = any(apps)
+                """,
+                "delete from apps where bundle_id = \(registered)",
                 AuditRows(by: actor, at: now).insert(
-                    .appDeleted, .init(bundleID: BundleID(rawValue: registered) ?? bundleID)))
+                    .appDeleted, .init(bundleID: BundleID(rawValue: registered) ?? bundleID)),
+            ])
         }
     }
 
@@ -154,9 +163,8 @@ package struct PostgresAppStore: AppStore {
 
     /// A template that a newer version took and this one does not understand is left out.
     private static func preview(_ row: PostgresRow) throws -> AppPreview? {
-        let compact = try row.decode(String?.self, "preview_compact").flatMap { try? PreviewTemplate($0) }
-        let expanded = try row.decode(String?.self, "preview_expanded").flatMap { try? PreviewTemplate($0) }
-        let preview = AppPreview(compact: compact, expanded: expanded)
+        let preview = AppPreview(
+            compact: try row.decode("preview_compact"), expanded: try row.decode("preview_expanded"))
         return preview.isEmpty ? nil : preview
     }
 }

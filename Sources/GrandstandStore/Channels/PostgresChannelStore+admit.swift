@@ -54,7 +54,7 @@ extension PostgresChannelStore {
             from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
-            select a.bundle_id, ae.environment, q.probe_at, w.wanted,
+            select a.bundle_id, ae.environment, w.wanted,
                 least(a.channel_limit, \(APNsLimits.channels) - (
                     select count(*) from unmanaged_channels u
                     where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
@@ -64,16 +64,8 @@ extension PostgresChannelStore {
                     and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
             from (select bundle_id, environment, count(*) as wanted from due group by bundle_id, environment) w
             join apps a using (bundle_id) join app_environments ae using (bundle_id, environment)
-            left join lateral (
-                select coalesce(q.believed_until, 'infinity') as probe_at from quirks q
-                where q.bundle_id = ae.bundle_id and q.environment = ae.environment
-                    and q.name = 'broadcast-feature' and q.value = 'off') q on true
         ), judged as (
-            -- While the capability is off, one creation asks from time to time.
-            select due.id, room.probe_at, due.place <= room.places as fits,
-                due.place <= room.places and (room.probe_at is null or room.probe_at <= \(now) and due.place = 1)
-                    as goes
-            from due join room using (bundle_id, environment)
+            select due.id, due.place <= room.places as goes from due join room using (bundle_id, environment)
         ), spared as (
             update channels set state = 'deleting', reason = \(placeNeeded), attempts = 0, leased_until = null,
                 next_attempt_at = \(now), changed_at = \(now)
@@ -82,20 +74,15 @@ extension PostgresChannelStore {
                     select id from channels where bundle_id = room.bundle_id and environment = room.environment
                         and \(isIdle(now: now))
                     order by retire_at, id limit greatest(0, room.wanted - room.places - room.leaving)
-                    for no key update skip locked) i
-                where room.probe_at is null))
+                    for no key update skip locked) i))
         )
         update channels c set
             state = case when j.goes then 'creating' else 'failed' end::channel_state,
-            reason = case when j.goes then nullif(c.reason, 'quota-exhausted') when not j.fits then 'quota-exhausted'
-                else \(APNsReason.broadcastFeatureNotEnabled.rawValue) end,
-            next_attempt_at = case when j.goes then \(now)
-                when j.fits and j.probe_at > \(now) and j.probe_at < 'infinity' then j.probe_at
-                else \(now) + interval '30 seconds' end,
+            reason = case when j.goes then nullif(c.reason, 'quota-exhausted') else 'quota-exhausted' end,
+            next_attempt_at = case when j.goes then \(now)::timestamptz else \(now) + interval '30 seconds' end,
             changed_at = \(now)
         from judged j
-        where c.id = j.id and c.id = any(array(select id from due))
-            and (j.goes or j.fits and c.reason = 'quota-exhausted' or c.next_attempt_at <= \(now))
+        where c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))
         """
     }
 }

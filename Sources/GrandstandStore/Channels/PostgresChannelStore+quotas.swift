@@ -7,7 +7,7 @@ extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now), CalendarRows.standing,
+                Self.limits, Self.live(now: now), Self.toCome(now: now), PostgresSendRates.throttles(now: now),
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
@@ -18,41 +18,37 @@ extension PostgresChannelStore {
         for row in results[2] {
             try tallies[try Self.app(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
-        var shrunk: [AppEnvironment: [CalendarShrunk]] = [:]
-        for row in results[3] { shrunk[try Self.app(row), default: []].append(try CalendarRows.shrunk(row)) }
+        let throttles = Dictionary(grouping: try results[3].map { try PostgresSendRates.throttle($0) }, by: \.app)
         return try results[0].map { row in
             let app = try Self.app(row)
             let limit: Int = try row.decode("channel_limit")
             let tally = tallies[app] ?? Tally()
             let unmanaged: Int = try row.decode("unmanaged")
             let capacity = Quota.capacity(limit: limit, unmanaged: unmanaged)
-            return Quota(
+            var quota = Quota(
                 bundleID: app.bundleID, environment: app.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
                 course: Forecast.course(spans: tally.spans, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
-                isCapabilityOff: try row.decode("is_capability_off"),
-                tokensRefused: try TokenAlarmRows.standing(row, of: app), shrunkCalendars: shrunk[app] ?? [])
+                keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
+            quota.throttles = throttles[app] ?? []
+            return quota
         }
     }
 
-    private static func limits(now: Date) -> PostgresQuery {
-        """
+    private static let limits: PostgresQuery = """
         select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
-            ae.apple_listed_at, ae.alarm, exists (
-                select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
-                    and q.name = \(Quirk.Name.broadcastFeature.rawValue)
-                    and q.value = \(Quirk.BroadcastFeature.off.rawValue)) as is_capability_off, (
+            ae.apple_listed_at, ae.alarm, \(isCapabilityOff) as is_capability_off, (
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
-            t.since as refused_since, t.refused, t.answers, t.reason as refused_reason
+            k.team_id, k.key_id, k.reason as key_reason, k.since as key_since
         from apps a join app_environments ae using (bundle_id)
-        left join lateral (\(TokenAlarmRows.standing(of: "ae.id", now: now))) t on true
+        left join refused_keys k on k.team_id = coalesce(ae.team_id, a.team_id)
+            and k.key_id = coalesce(ae.key_id, a.key_id) and k.environment = ae.environment
         order by a.bundle_id, ae.environment
         """
-    }
 
     /// Every channel that is not deleted, with what says until when it is held.
     private static func live(now: Date) -> PostgresQuery {
@@ -100,6 +96,14 @@ extension PostgresChannelStore {
             let at = try row.decode(Date?.self, "apple_listed_at")
         else { return nil }
         return Quota.Listed(count: count, at: at)
+    }
+
+    private static func keyRefused(_ row: PostgresRow) throws -> Quota.KeyRefused? {
+        guard let keyID = try row.decode(String?.self, "key_id") else { return nil }
+        return Quota.KeyRefused(
+            credentials: Credentials(teamID: try row.decode("team_id"), keyID: keyID),
+            refusal: KeyRefusal(
+                reason: APNsReason(rawValue: try row.decode("key_reason")), since: try row.decode("key_since")))
     }
 
     private static func app(_ row: PostgresRow) throws -> AppEnvironment {

@@ -34,6 +34,16 @@ extension PostgresChannelStore {
         return !rows.isEmpty
     }
 
+    package func extendLease(of task: ChannelTask, until: Date) async throws {
+        let isTasks: PostgresQuery =
+            task.channel.state == .creating ? Self.isStill(task) : "c.id = \(task.channel.id) and c.state = 'deleting'"
+        try await database.query(
+            """
+            update channels c set leased_until = \(until), next_attempt_at = \(until)
+            where \(isTasks) and c.leased_until is not null
+            """)
+    }
+
     /// Only the lease this task was given may tell the outcome of its creation.
     private static func isStill(_ task: ChannelTask) -> PostgresQuery {
         """
@@ -119,15 +129,10 @@ extension PostgresChannelStore {
         switch outcome.change {
         case .created(let channelID):
             try await connectLanes(to: channel, now: audit.now, on: connection)
-            let results = try await connection.pipeline([
-                forgetting(unmanaged: [channelID], of: task.address.app), capabilityIsOff(task),
-            ])
-            if let off = results.last, !off.isEmpty { try await resumeCreations(task, audit, on: connection) }
+            try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
         case .deleted:
             try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
             try await connection.query(makingRoom(task, now: audit.now))
-        case .notCreated where outcome.answer.canonicalReason == APNsReason.broadcastFeatureNotEnabled.rawValue:
-            try await pauseCreations(task, audit, on: connection)
         case .notCreated, .unanswered, .notDeleted: break
         }
     }

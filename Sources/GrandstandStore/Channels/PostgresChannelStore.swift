@@ -24,18 +24,24 @@ package struct PostgresChannelStore: ChannelStore {
             variant: try row.variant("variant"))
     }
 
-    /// The address of a call to APNs, for rows that join `apps a`, `app_environments ae` and, outer, `quirks q`.
+    /// The address of a call to APNs, for rows of `app_environments ae` with `addressJoins`.
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-        coalesce(q.value, 'registered') as management_path, ae.apple_asked_at,
-        case when q.value is not null then coalesce(q.believed_until, '9999-01-01') end as management_path_believed_until
+        coalesce(spelling.value, 'registered') as management_path, \(isCapabilityOff) as is_capability_off,
+        ae.apple_asked_at
         """
 
     static let addressJoins: PostgresQuery = """
         join apps a on a.bundle_id = ae.bundle_id
-        left join quirks q on q.bundle_id = ae.bundle_id and q.environment = ae.environment
-            and q.name = 'management-path'
+        left join quirks spelling on spelling.bundle_id = ae.bundle_id and spelling.environment = ae.environment
+            and spelling.name = 'management-path'
+        """
+
+    /// Whether the app of `ae` was last seen without its Broadcast capability.
+    static let isCapabilityOff: PostgresQuery = """
+        exists (select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
+            and q.name = 'broadcast-feature' and q.value = 'off')
         """
 
     static func address(_ row: PostgresRow) throws -> APNsAddress {
@@ -43,7 +49,7 @@ package struct PostgresChannelStore: ChannelStore {
             bundleID: try row.word("app_bundle_id"), environment: try row.word("app_environment"),
             credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
             managementPath: try row.word("management_path"),
-            managementPathBelievedUntil: try row.decode("management_path_believed_until"))
+            isCapabilityOff: try row.decode("is_capability_off"))
     }
 
     static func task(_ row: PostgresRow) throws -> ChannelTask {

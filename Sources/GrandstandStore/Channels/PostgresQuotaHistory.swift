@@ -10,33 +10,31 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
     package init(_ database: Database) { self.database = database }
 
     package func lacks(_ at: Date) async throws -> Bool {
-        try await database.query("select true from quota_sample_times where at = \(at)").isEmpty
+        try await database.query(
+            "select true from quota_samples where step = \(QuotaHistory.fine) and at = \(at) limit 1"
+        ).isEmpty
     }
 
     package func record(_ quotas: [Quota], at: Date) async throws -> Bool {
-        try await database.transaction { connection in
-            // A replica that is as fast waits here until this one has committed.
-            let taken = try await connection.query(
-                "insert into quota_sample_times (at) values (\(at)) on conflict do nothing returning at")
-            guard !taken.isEmpty else { return false }
-            var statements: [PostgresQuery] = [Self.insert(quotas, at, QuotaHistory.fine)]
-            if QuotaHistory.end(of: QuotaHistory.coarse, at: at) == at {
-                statements.append(Self.insert(quotas, at, QuotaHistory.coarse))
-            }
-            let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
-            statements += [
-                """
-                delete from quota_samples where step = \(QuotaHistory.fine)
-                    and at <= \(at.addingTimeInterval(-QuotaHistory.fineKept))
-                """,
-                "delete from quota_samples where step = \(QuotaHistory.coarse) and at <= \(coarse)",
-                "delete from quota_sample_times where at <= \(at.addingTimeInterval(-QuotaHistory.fineKept))",
-            ]
-            _ = try await connection.pipeline(statements)
-            return true
+        let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
+        var statements = [Self.insert(quotas, at, QuotaHistory.fine)]
+        if QuotaHistory.end(of: QuotaHistory.coarse, at: at) == at {
+            statements.append(Self.insert(quotas, at, QuotaHistory.coarse))
+        }
+        statements += [
+            """
+            delete from quota_samples where step = \(QuotaHistory.fine)
+                and at <= \(at.addingTimeInterval(-QuotaHistory.fineKept))
+            """,
+            "delete from quota_samples where step = \(QuotaHistory.coarse) and at <= \(coarse)",
+        ]
+        return try await database.transaction { [statements] connection in
+            try await connection.pipeline(statements)[0].affectedRows > 0
         }
     }
 
+    /// Of several replicas that record the same time, the first one's sample stays; the others wait for it.
+    ///
     /// Channels that were made and taken back are counted where they are written down, so a step is whole even if a
     /// sample within it is missing. Counted once for all apps: the audit log of one step is small.
     private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
@@ -61,6 +59,8 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
                 where at > \(start) and at <= \(at) and action in ('channel.created', 'channel.deleted')
                 group by bundle_id, environment) c
                 on c.bundle_id = q.bundle_id and c.environment = q.environment::environment
+            order by q.bundle_id, q.environment
+            on conflict do nothing
             """
     }
 

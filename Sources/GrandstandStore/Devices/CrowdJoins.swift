@@ -75,17 +75,18 @@ enum CrowdJoins {
     static let heads: PostgresQuery = """
         waiting w
         cross join lateral (select due_at from crowd_joins where lane = w.lane order by due_at limit 1) j
-        cross join lateral (select id, environment, leased_until from lanes where id = w.lane offset 0) l
+        cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = w.lane offset 0) l
         """
 
     /// Locks lanes with late members and nothing under way; one that is locked is another claim's.
-    static func lock(_ claim: LaneClaim) -> PostgresQuery {
+    static func lock(_ claim: LaneClaim, _ avoiding: [BundleID]) -> PostgresQuery {
         """
         with recursive \(waiting)
         select id from lanes where id = any(array(
             select l.id from \(heads)
             where j.due_at <= \(claim.at) and l.environment = \(claim.environment.rawValue)::environment
                 and coalesce(l.leased_until <= \(claim.at), true)
+                and l.bundle_id <> all(\(avoiding.map(\.rawValue)))
             order by j.due_at limit \(claim.limit)))
             and coalesce(leased_until <= \(claim.at), true)
         order by id for no key update skip locked

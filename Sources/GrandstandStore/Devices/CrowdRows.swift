@@ -57,13 +57,6 @@ enum CrowdRows {
         return CrowdShard.Member(activity: try row.decode("id"), token: token)
     }
 
-    /// `app_environments.id` of an address.
-    static func app(of address: APNsAddress) -> PostgresQuery {
-        """
-        select id from app_environments where \(AppColumns.isOf(address.app))
-        """
-    }
-
     // MARK: Coming and going
 
     /// Makes lanes of crowds that are not there yet, beside their audiences' lanes: with their timestamps, so that those go
@@ -126,7 +119,7 @@ enum CrowdRows {
             cross join lateral (
                 select from events where key = a.event_key and cancelled_at is null
                     and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
-            cross join lateral (\(AudienceColumns.first(of: "a.event_key", in: "ae"))) u
+            cross join lateral (\(AudienceColumns.ofCrowd(of: "a.event_key", in: "ae"))) u
             where a.in_crowd
             """)
     }
@@ -145,7 +138,7 @@ enum CrowdRows {
         """
         update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
         from crowds c join app_environments ae on ae.id = c.app
-        cross join lateral (\(AudienceColumns.first(of: "c.event_key", in: "ae"))) u
+        cross join lateral (\(AudienceColumns.ofCrowd(of: "c.event_key", in: "ae"))) u
         where c.event_key = \(key) and l.id = c.lane
             and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
         """

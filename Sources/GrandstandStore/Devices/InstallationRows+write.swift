@@ -149,29 +149,24 @@ extension InstallationRows {
     }
 
     /// An installation that takes a token over counts as started where its former holder does, or may be at this
-    /// moment. One that is added to a run that was closed is one more of its followers, which were counted then.
+    /// moment.
     private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
         """
-        with carried as (
-            insert into starts (run, installation, state, reason, at)
-            select r.id, n.id, coalesce(s.state, 'unknown'),
-                case when s.state is null then \(PostgresStartStore.takenOver) else s.reason end, coalesce(s.at, \(now))
-            from unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
-                    as t(app, old, new)
-                cross join lateral (
-                    select id from installations where app = t.app and installation = t.old offset 0) o
-                cross join lateral (
-                    select id from installations where app = t.app and installation = t.new offset 0) n
-                cross join lateral (
-                    select id, noted from start_runs where app = t.app and \(mayGoOn(at: now)) offset 0) r
-                left join lateral (
-                    select state, reason, at from starts where run = r.id and installation = o.id offset 0) s on true
-            where s.state is not null or o.id = any(r.noted)
-            on conflict (run, installation) do nothing
-            returning run
-        )
-        update start_runs r set followers = r.followers + c.n
-        from (select run, count(*) as n from carried group by run) c where r.id = c.run and r.followers is not null
+        insert into starts (run, installation, state, reason, at)
+        select r.id, n.id, coalesce(s.state, 'unknown'),
+            case when s.state is null then \(PostgresStartStore.takenOver) else s.reason end, coalesce(s.at, \(now))
+        from unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
+                as t(app, old, new)
+            cross join lateral (
+                select id from installations where app = t.app and installation = t.old offset 0) o
+            cross join lateral (
+                select id from installations where app = t.app and installation = t.new offset 0) n
+            cross join lateral (
+                select id, noted from start_runs where app = t.app and \(mayGoOn(at: now)) offset 0) r
+            left join lateral (
+                select state, reason, at from starts where run = r.id and installation = o.id offset 0) s on true
+        where s.state is not null or o.id = any(r.noted)
+        on conflict (run, installation) do nothing
         """
     }
 

@@ -7,9 +7,11 @@ extension PostgresCrowdStore {
     private static let joinSize = 500
 
     /// Leases lanes for late members, and takes as many of each as one shard has.
-    func joins(_ claim: LaneClaim, size: Int) async throws -> [CrowdShard] {
+    func joins(
+        _ claim: LaneClaim, size: @Sendable (BundleID) -> Int, avoiding: [BundleID]
+    ) async throws -> [CrowdShard] {
         try await database.transaction { connection in
-            let due: [Int] = try await connection.query(CrowdJoins.lock(claim)).map { try $0.decode("id") }
+            let due: [Int] = try await connection.query(CrowdJoins.lock(claim, avoiding)).map { try $0.decode("id") }
             guard !due.isEmpty else { return [] }
             // An acceptance or withdrawal has the locks of all lanes of an audience: what they are now is final.
             let leads = try await CrowdJoins.leads(of: due, on: connection)
@@ -22,7 +24,8 @@ extension PostgresCrowdStore {
                 guard let place = places[lane] else { continue }
                 let lead = leads[lane].flatMap { places[$0] }.map { lanes[$0] }
                 if let shard = try await Self.join(
-                    &lanes[place], lead, claim, size: min(size, Self.joinSize), on: connection)
+                    &lanes[place], lead, claim, size: min(size(lanes[place].audience.bundleID), Self.joinSize),
+                    on: connection)
                 {
                     shards.append(shard)
                 }

@@ -38,19 +38,19 @@ package struct PostgresCrowdStore: CrowdStore {
             let due: [Int] = try await connection.query(
                 """
                 select id from lanes where environment = \(claim.environment.rawValue)::environment
-                    and shard_due_at <= \(now)
-                order by is_urgent desc, shard_due_at limit \(claim.limit) for no key update skip locked
+                    and shard_due_at <= \(now) and bundle_id <> all(\(claim.avoiding.map(\.rawValue)))
+                order by rank, shard_due_at limit \(claim.limit) for no key update skip locked
                 """
             ).map { try $0.decode("id") }
             guard !due.isEmpty else { return [CrowdShard]() }
-            return try await Self.take(due, laneClaim, size: claim.shardSize, on: connection)
+            return try await Self.take(due, laneClaim, size: claim.size(of:), on: connection)
         }
         let places = claim.limit - shards.count
         guard places > 0 else { return shards }
         var joinClaim = laneClaim
         joinClaim.limit = places
         do {
-            return shards + (try await joins(joinClaim, size: claim.shardSize))
+            return shards + (try await joins(joinClaim, size: claim.size(of:), avoiding: claim.avoiding))
         } catch  where !shards.isEmpty {
             // Shards that were leased are given back before the end of their lease.
             return shards
@@ -59,7 +59,7 @@ package struct PostgresCrowdStore: CrowdStore {
 
     /// Takes the next shard of each lane; a message without members left is settled at once.
     private static func take(
-        _ ids: [Int], _ claim: LaneClaim, size: Int, on connection: PostgresConnection
+        _ ids: [Int], _ claim: LaneClaim, size: (BundleID) -> Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard] {
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
         var lanes = loaded
@@ -69,7 +69,8 @@ package struct PostgresCrowdStore: CrowdStore {
             guard let message = lanes[index].take(claim, requestID: UUID.drawn), let delivery = message.id,
                 var fanOut = message.fanOut
             else { continue }
-            let crowd = try await CrowdRows.shard(of: lanes[index].id, fanOut, size: size, on: connection)
+            let crowd = try await CrowdRows.shard(
+                of: lanes[index].id, fanOut, size: size(lanes[index].audience.bundleID), on: connection)
             if fanOut.total == 0, let total = crowd.total {
                 fanOut.total = total
                 lanes[index].begin(fanOut, of: delivery)
@@ -136,8 +137,10 @@ package struct PostgresCrowdStore: CrowdStore {
                     )
                 }
             })
-        let again = RetryPolicy.broadcasts.nextAttempt(
-            after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
+        let again =
+            Self.refusedKeyAgain(outcomes)
+            ?? RetryPolicy.broadcasts.nextAttempt(
+                after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
         guard let delivery = shard.delivery else {
             // Before the lane is given back, so that the same members are not taken once more.
             try await settle(
@@ -146,7 +149,7 @@ package struct PostgresCrowdStore: CrowdStore {
                     CrowdJoins.lock(outcomes.map(\.member)),
                     CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
                     CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
-                ], of: shard, now: now)
+                ], now: now)
             return try await database.transaction { connection in
                 try await LaneRows.change("\([shard.lane])", at: now, on: connection) {
                     $0.release(by: replica, at: now)
@@ -159,19 +162,25 @@ package struct PostgresCrowdStore: CrowdStore {
                     shard.progress(outcomes), of: delivery, number: shard.number, by: replica, again: again, at: now)
             }
         }
-        try await settle(care, [], of: shard, now: now)
+        try await settle(care, [], now: now)
+    }
+
+    /// When a key that APNs refuses is asked about again: at its own pace, however often the shard met that.
+    private static func refusedKeyAgain(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> Date? {
+        outcomes.compactMap { outcome in
+            guard case .retry(let at, let reason) = outcome.verdict,
+                APNsReason(rawValue: reason).concernsProviderToken
+            else { return nil }
+            return at
+        }.max()
     }
 
     /// Apart from the lane: a report of an activity locks it before its event, whose lock comes before lanes'.
-    private func settle(
-        _ care: TokenCare, _ joins: [PostgresQuery], of shard: CrowdShard, now: Date
-    ) async throws {
+    private func settle(_ care: TokenCare, _ joins: [PostgresQuery], now: Date) async throws {
+        let statements = care.pruning(.activities, now: now) + joins
+        guard !statements.isEmpty else { return }
         try await database.transaction { connection in
-            let rows = try await connection.pipeline(
-                care.pruning(.activities, now: now) + joins + [CrowdRows.app(of: shard.address)])
-            if let app: Int = try rows.last?.first?.decode("id") {
-                try await care.count(of: app, now: now, after: [], on: connection)
-            }
+            _ = try await connection.pipeline(statements)
         }
     }
 

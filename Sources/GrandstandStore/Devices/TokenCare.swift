@@ -31,17 +31,15 @@ struct TokenCare {
 
     private var gone: [Refused] = []
     private var suspect: [Refused] = []
-    private var accepted = 0
 
     init(_ answers: some Sequence<Answer>) {
         for answer in answers {
             switch answer.verdict {
-            case .accepted: accepted += 1
             case .gone(let reason, let since):
                 gone.append(Refused(answer: answer, before: since ?? answer.sentAt, reason: reason))
             case .suspect(let reason):
                 suspect.append(Refused(answer: answer, before: answer.sentAt, reason: reason))
-            case .retry, .unknown, .rejected, .expired: break
+            case .accepted, .retry, .unknown, .rejected, .expired: break
             }
         }
         gone.sort { $0.answer.owner < $1.answer.owner }
@@ -63,16 +61,6 @@ struct TokenCare {
     private var lockActivities: PostgresQuery {
         let ids = Set((gone + suspect).map(\.answer.owner)).sorted()
         return "select from activities where id = any(\(ids)) order by id for no key update"
-    }
-
-    /// Runs `statements`, then counts the answers (`TokenTally.count`): the last of its transaction.
-    ///
-    /// - Parameter app: `app_environments.id`.
-    func count(
-        of app: Int, now: Date, after statements: [PostgresQuery], on connection: PostgresConnection
-    ) async throws {
-        let tally = TokenTally(accepted: accepted, suspect: suspect.count, reason: suspect.last?.reason)
-        try await tally.count(of: app, now: now, after: statements, on: connection)
     }
 
     /// The tokens `refused` as rows `r`, and the condition that a row `t` still has the one that was sent.

@@ -51,8 +51,8 @@ enum AudienceColumns {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
     }
 
-    /// Of the audiences that an event has in an app and environment, the one that stands for them where no variant is
-    /// asked for: the one without, else the first.
+    /// Of the audiences that an event has in an app and environment, the one that lookups and starts take where no variant
+    /// is asked for: the one without, else the first that is not over, else the first.
     ///
     /// - Parameters:
     ///   - key: an expression for the event's key.
@@ -63,6 +63,16 @@ enum AudienceColumns {
     ) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app)) and \(condition)
+        order by n.variant <> '', (select true from lanes where id = n.lane and fenced_at is not null) is not null,
+            n.position limit 1
+        """
+    }
+
+    /// The one that an app's crowd stands beside: the one without a variant, else the first. It stays so after its end, for
+    /// the crowd got that end.
+    static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery) -> PostgresQuery {
+        """
+        select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
         order by n.variant <> '', n.position limit 1
         """
     }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Postgres
 
 /// The columns of an event's own row that its organiser declares, each named in this file alone. Topics, start and
@@ -7,16 +8,12 @@ internal import Postgres
 enum EventColumns {
     private struct Column: Sendable {
         let name: PostgresQuery
-        /// The expression that reads it, of a row `e`.
-        let reading: PostgresQuery
         let value: @Sendable (EventSpecification) -> PostgresQuery
 
         init(
-            _ name: PostgresQuery, reading: PostgresQuery? = nil,
-            _ value: @escaping @Sendable (EventSpecification) -> PostgresQuery
+            _ name: PostgresQuery, _ value: @escaping @Sendable (EventSpecification) -> PostgresQuery
         ) {
             self.name = name
-            self.reading = reading ?? "e.\(name)"
             self.value = value
         }
     }
@@ -27,21 +24,15 @@ enum EventColumns {
         Column("starts_at") { "\($0.startsAt)::timestamptz" },
         Column("ends_at") { "\($0.endsAt)::timestamptz" },
         Column("channels_open_at") { "\($0.opensAt)::timestamptz" },
-        Column("channels_open_before", reading: openBefore) { "\($0.channelsOpenBefore)::integer" },
+        Column("channels_open_before") { "\($0.channelsOpenBefore)::integer" },
         Column("metadata") { "\($0.metadata.map(PostgresJSON.init(bytes:)))::json" },
+        Column("season") { "\(SeasonName.named(in: $0.metadata)?.rawValue)::text" },
         Column("defaults") { "\(defaults($0).map(PostgresJSON.init(bytes:)))::json" },
     ]
 
     private static func defaults(_ specification: EventSpecification) -> [UInt8]? {
         specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
     }
-
-    /// An old replica that moved the event, or its opening, does not know the seconds between the two: they no longer hold
-    /// then.
-    private static let openBefore: PostgresQuery = """
-        case when e.channels_open_at = e.starts_at - make_interval(secs => e.channels_open_before)
-            then e.channels_open_before end as channels_open_before
-        """
 
     /// Their names.
     static let declared = list(columns.map(\.name))
@@ -55,7 +46,7 @@ enum EventColumns {
     }
 
     /// The columns that `specification` reads, of a row `e`.
-    static let read: PostgresQuery = "e.key, e.topics, \(list(columns.map(\.reading)))"
+    static let read: PostgresQuery = "e.key, e.topics, \(list(columns.map { "e.\($0.name)" }))"
 
     /// Reads an event's declaration.
     ///

@@ -21,12 +21,12 @@ extension PostgresEventStore {
         let wanted = specification.audiences
         if !isNew, declared != wanted { try await lockLanes(of: key, on: connection) }
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
-        try await remove(
-            removed.compactMap { present[$0] }.map(\.lane),
-            apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
-            on: connection)
+        var warnings = DeclarationWarnings.removing(
+            try await remove(
+                removed.compactMap { present[$0] }.map(\.lane),
+                apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
+                on: connection))
         var moved: [Audience] = []
-        var warnings: [String] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
                 try await add(audience, to: key, at: position, isNew: isNew, now: now, on: connection)
@@ -155,10 +155,12 @@ extension PostgresEventStore {
     /// as the event has any audience there.
     ///
     /// - Parameter apps: those that have none any more.
+    /// - Returns: those of them that got no end.
     private static func remove(
         _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, now: Date, on connection: PostgresConnection
-    ) async throws {
-        guard !lanes.isEmpty else { return }
+    ) async throws -> [DeclarationWarnings.Removed] {
+        guard !lanes.isEmpty else { return [] }
+        let withoutEnd = try await withoutEnd(lanes, apps: apps, of: key, on: connection)
         let rows = try await connection.query(
             """
             select lane from audiences u where lane = any(\(lanes))
@@ -170,6 +172,31 @@ extension PostgresEventStore {
             """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
+        return withoutEnd
+    }
+
+    /// Audiences that are about to be removed and got no end. Activities with tokens are counted with the first of an app's.
+    private static func withoutEnd(
+        _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, on connection: PostgresConnection
+    ) async throws -> [DeclarationWarnings.Removed] {
+        let rows = try await connection.query(
+            """
+            select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
+                select from crowds k join app_environments ae on ae.id = k.app
+                where k.event_key = u.event_key and \(AudienceColumns.isOfSameApp("ae", "u"))
+                    and \(CrowdRows.hasMembers("k.lane"))) as has_tokens
+            from audiences u join lanes l on l.id = u.lane
+            left join channels c on c.id = l.channel and \(AudienceColumns.wantsChannel("u"))
+            where u.lane = any(\(lanes)) and l.fenced_at is null order by u.position
+            """)
+        var counted: Set<AppEnvironment> = []
+        return try rows.map { row in
+            let audience = try AudienceColumns.id(row)
+            let app = AppEnvironment(audience)
+            return DeclarationWarnings.Removed(
+                audience: audience, channelID: try row.decode("channel_id"),
+                hasTokens: try apps.contains(app) && row.decode("has_tokens") && counted.insert(app).inserted)
+        }
     }
 
     /// A channel that was given up and is not retired yet serves its audience again. Any other is made by

@@ -5,18 +5,23 @@ internal import Postgres
 
 extension PostgresEventStore {
     package func cancel(
-        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor, now: Date
+        _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws {
         let now = now.inMicroseconds
         try await database.transaction { connection in
             let events = try await connection.query(
                 """
-                select ended_at is not null or cancelled_at is not null as is_over from events
+                select ended_at is not null or cancelled_at is not null as is_over, version from events
                 where key = \(key.rawValue) for no key update
                 """)
             try await EventReach.require(reach, event: key, on: connection)
             guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
-            guard try !event.decode(Bool.self, "is_over") else { return }
+            try condition.check(try event.decode("version"))
+            guard try !event.decode(Bool.self, "is_over") else {
+                if sendsEnd { try await Self.requireEnds(of: key, on: connection) }
+                return
+            }
             let rows = try await connection.query(
                 "select lane, bundle_id from audience_lanes where event_key = \(key.rawValue)")
             let lanes: [Int] = try rows.map { try $0.decode("lane") }
@@ -40,6 +45,32 @@ extension PostgresEventStore {
                     of: Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })),
                 WakeUps.wake([.channels]),
             ])
+        }
+    }
+
+    /// An event that is over: its lanes take no `end` any more.
+    ///
+    /// - Throws: `event-ended` where activities can be reached that got none.
+    private static func requireEnds(of key: EventKey, on connection: PostgresConnection) async throws {
+        let rows = try await connection.query(
+            """
+            select from audience_lanes a cross join lateral (select * from lanes where id = a.lane offset 0) l
+            where a.event_key = \(key.rawValue)
+                and (l.kind = 'channel' and l.channel is not null
+                    or l.kind <> 'channel' and \(CrowdRows.hasMembers("l.id")))
+                and not exists (
+                    select from broadcasts b
+                    cross join lateral (select lane, state from deliveries where broadcast_id = b.id offset 0) d
+                    join audience_lanes o on o.lane = d.lane
+                    where b.event_key = \(key.rawValue) and b.event = 'end' and d.state <> 'cancelled'
+                        and o.event_key = \(key.rawValue) and o.beside = a.beside)
+            limit 1
+            """)
+        guard rows.isEmpty else {
+            throw Problem(
+                .eventEnded,
+                "The event \(key) is over, and no end is sent for it any more, though activities can be reached that got "
+                    + "none. Take that back with POST /v1/events/\(key)/reopen, then delete it with end=true.")
         }
     }
 

@@ -10,13 +10,13 @@ extension PostgresEventStore {
         let names = Array(names)
         let content: PostgresQuery =
             contentState
-            ? "\(BroadcastRows.contentState("b", for: "u.variant")) as content_state, floor(extract(epoch from b.accepted_at))::bigint as accepted"
-            : "null::json as content_state, null::bigint as accepted"
+            ? "\(BroadcastRows.contentState("b", for: "u.variant")) as content_state, \(Self.timestamp) as timestamp"
+            : "null::json as content_state, null::bigint as timestamp"
         let broadcasts: PostgresQuery = contentState ? "left join broadcasts b on b.id = l.newest_broadcast" : ""
         let rows = try await database.query(
             """
             select r.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
-                u.variant, u.storage_policy, u.delivery, c.channel_id, e.channels_open_at, \(content)
+                u.variant, u.storage_policy, u.delivery, c.channel_id, \(Self.waitColumns), \(content)
             from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)),
                 \(names.map { $0.variant?.rawValue })) with ordinality as r(topic, environment, key, variant, place)
             cross join lateral (
@@ -25,7 +25,7 @@ extension PostgresEventStore {
                 of: "r.key", in: "a", where: "(r.variant is null or n.variant = r.variant)"))) u
             join events e on e.key = u.event_key join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
-            \(broadcasts)
+            \(Self.refusal) \(broadcasts)
             """)
         var entries: [LookupName: LookupEntry] = [:]
         for row in rows {
@@ -35,13 +35,46 @@ extension PostgresEventStore {
                 storagePolicy: try row.word("storage_policy"), channelID: try row.decode("channel_id"),
                 startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                 contentState: try row.decode(PostgresJSON?.self, "content_state")?.bytes,
-                timestamp: try row.decode("accepted"), delivery: try row.word("delivery"),
-                variant: try row.variant("variant"), opensAt: try row.decode("channels_open_at"))
+                timestamp: try row.decode("timestamp"), delivery: try row.word("delivery"),
+                variant: try row.variant("variant"), wait: try row.channelWait())
         }
         return entries
     }
 
+    /// `aps.timestamp` of the broadcast `b` on the lane that leads the lanes of the audience `u`: as phones get it; before it
+    /// is sent, the lowest that it can get (`Lane.take`).
+    private static let timestamp: PostgresQuery = """
+        (select coalesce(
+            (select apns_timestamp from deliveries where broadcast_id = b.id and lane = lead.id limit 1),
+            greatest(floor(extract(epoch from greatest(b.accepted_at, b.send_at)))::bigint, lead.last_timestamp + 1))
+        from audience_lanes v cross join lateral (
+            select id, last_timestamp from lanes where id = v.lane offset 0) lead
+        where v.event_key = u.event_key and v.beside = u.lane and v.is_lead and b.id is not null)
+        """
+
     /// When the event was over for the audience of lane `l`, as `ended_at`: with its own end, which may come before the
     /// others. What is started on a closed lane could never be updated.
     static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
+
+    /// What the channel of a row waits for, of events `e` and `refusal`, as `channelWait` reads it.
+    static let waitColumns: PostgresQuery = "e.channels_open_at, f.reason as refusal, f.next_attempt_at"
+
+    /// The refused creation `f` of an audience `u` that has no channel `c`.
+    static let refusal: PostgresQuery = """
+        left join lateral (
+            select k.reason, k.next_attempt_at from channels k
+            where c.channel_id is null and k.event_key = u.event_key and k.state = 'failed'
+                and \(AudienceColumns.servesOfEvent("k", "u"))
+            limit 1) f on true
+        """
+}
+
+extension PostgresRow {
+    /// Reads the columns `PostgresEventStore.waitColumns`.
+    func channelWait() throws -> ChannelWait {
+        let refusal = try decode(Date?.self, "next_attempt_at").map { next in
+            ChannelWait.Refusal(reason: try decode("refusal"), nextAttemptAt: next)
+        }
+        return ChannelWait(opensAt: try decode("channels_open_at"), refusal: refusal)
+    }
 }

@@ -9,7 +9,7 @@ extension PostgresEventStore {
         now: Date
     ) async throws -> (event: Event, created: Bool) {
         let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
-            if condition != .none { try await Self.check(condition, specification.key, within: reach, on: connection) }
+            let before = try await Self.check(condition, specification.key, within: reach, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
@@ -25,13 +25,21 @@ extension PostgresEventStore {
             let (apps, moved, warnings) = try await Self.writeAudiences(
                 specification, isNew: created, now: now, on: connection)
             try await Self.writeStart(specification, by: actor, now: now, on: connection)
+            let told = DeclarationWarnings(
+                EventTimes(
+                    startsAt: specification.startsAt?.inMicroseconds, endsAt: specification.endsAt?.inMicroseconds),
+                start: specification.start, now: now)
+            let moving =
+                if let before {
+                    try await Self.move(told, from: before, specification.key, on: connection)
+                } else { [String]() }
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
                     created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return (created, warnings)
+            return (created, warnings + moving + told.start)
         }
         guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
@@ -48,13 +56,54 @@ extension PostgresEventStore {
     }
 
     /// Locks the event, and refuses another version of it than the writer knows; a version says nothing to strangers.
+    ///
+    /// - Returns: the times that it has; `nil`: there is none yet.
     private static func check(
         _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
-    ) async throws {
-        let rows = try await connection.query(
-            "select version from events where key = \(key.rawValue) for no key update")
-        try await EventReach.require(reach, event: key, on: connection)
-        try condition.check(try rows.first?.decode("version"))
+    ) async throws -> EventTimes? {
+        let row = try await connection.query(
+            "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
+        ).first
+        if condition != .none {
+            try await EventReach.require(reach, event: key, on: connection)
+            try condition.check(try row?.decode("version"))
+        }
+        return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
+    }
+
+    /// Takes along what moves with an event whose row is locked: scheduled broadcasts that count from its start. One that is
+    /// put off begins anew.
+    ///
+    /// - Returns: warnings about scheduled broadcasts.
+    private static func move(
+        _ told: DeclarationWarnings, from before: EventTimes, _ key: EventKey, on connection: PostgresConnection
+    ) async throws -> [String] {
+        guard before != told.after else { return [] }
+        let key = key.rawValue
+        let scheduled = try await connection.query(
+            """
+            select send_at, send_after_start from broadcasts where event_key = \(key) and scheduled
+            order by send_at, accepted_at, id
+            """
+        ).map { row in
+            DeclarationWarnings.Scheduled(
+                sendAt: try row.decode("send_at"), afterStart: try row.decode("send_after_start"))
+        }
+        var statements: [PostgresQuery] = []
+        if told.isPostponed(from: before) {
+            statements.append(
+                "update events set first_update_at = null where key = \(key) and first_update_at is not null")
+        }
+        if let startsAt = told.after.startsAt, scheduled.contains(where: { $0.afterStart != nil }) {
+            statements += [
+                """
+                update broadcasts set send_at = \(startsAt) + make_interval(secs => send_after_start)
+                where event_key = \(key) and scheduled and send_after_start is not null
+                """, WakeUps.wake([.schedule]),
+            ]
+        }
+        if !statements.isEmpty { try await connection.pipeline(statements) }
+        return told.moving(scheduled, from: before)
     }
 
     /// Writes the event's own row, and holds its lock until the commit.
@@ -66,7 +115,7 @@ extension PostgresEventStore {
             insert into events as e (key, \(EventColumns.declared), created_at, updated_at)
             values (\(specification.key.rawValue), \(EventColumns.values(specification)), \(now), \(now))
             on conflict (key) do update set (\(EventColumns.declared)) = (\(EventColumns.proposed)),
-                updated_at = excluded.updated_at
+                updated_at = excluded.updated_at, version = excluded.version
             where e.ended_at is null and e.cancelled_at is null
             returning xmax = 0 as created
             """)
@@ -78,7 +127,7 @@ extension PostgresEventStore {
     static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
         """
         update events set (\(EventColumns.declared)) = (\(EventColumns.values(specification))), updated_at = \(now),
-            ended_at = null, expired_at = null
+            ended_at = null, expired_at = null, version = nextval('resource_versions')
         where key = \(specification.key.rawValue)
         """
     }

@@ -41,7 +41,9 @@ extension PostgresEventStore {
             ])
             try await Self.withdraw(ends.cancelled, by: actor, now: now, on: connection)
             try await Self.openStart(of: key, now: now, on: connection)
-            let broadcasts = try await Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
+            let broadcasts =
+                try await ends.resent
+                + Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
             return (try await Self.parts(of: key, lanes, ends, on: connection), broadcasts)
         }
         guard let event = try await event(key, now: now) else {
@@ -64,6 +66,8 @@ extension PostgresEventStore {
         var left: Set<Audience.ID> = []
         /// The broadcasts of those that are not sent any more.
         var cancelled: Set<UUID> = []
+        /// Broadcasts that had given way to one, and go after all: in order of acceptance.
+        var resent: [UUID] = []
         /// The audiences whose newest content is to be sent once more, by the broadcast that has it.
         var news: [UUID: Set<Audience.ID>] = [:]
     }
@@ -110,8 +114,11 @@ extension PostgresEventStore {
             if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
             if needsNews { unserved.append(index) }
             for (message, before) in zip(lanes[index].messages, loaded[index].messages)
-            where message.isEnd && message.state == .cancelled && before.state != .cancelled {
-                ends.cancelled.insert(message.broadcast)
+            where message.state != before.state {
+                if message.isEnd, message.state == .cancelled { ends.cancelled.insert(message.broadcast) }
+                if before.state.isSettled, !message.state.isSettled, !ends.resent.contains(message.broadcast) {
+                    ends.resent.append(message.broadcast)
+                }
             }
         }
         follow(audiences, &lanes)

@@ -21,6 +21,7 @@ package struct PostgresEventStore: EventStore {
             select \(Self.columns) from events e
             where (\(filter.state?.rawValue)::text is null or \(Self.state(now: now)) = \(filter.state?.rawValue))
                 and (\(filter.kind)::text is null or e.kind = \(filter.kind))
+                and \(filter.season.map { season -> PostgresQuery in "e.season = \(season.rawValue)" } ?? "true")
                 and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
                 and (\(filter.bundleID?.topic)::text is null or exists (
@@ -37,7 +38,8 @@ package struct PostgresEventStore: EventStore {
     }
 
     static let columns: PostgresQuery = """
-        \(EventColumns.read), e.created_at, e.updated_at, e.first_update_at, e.ended_at, e.cancelled_at, e.version
+        \(EventColumns.read), e.created_at, e.updated_at, e.first_update_at, e.ended_at, e.cancelled_at, e.reopened_at,
+            e.version
         """
 
     /// `Event.State` as an expression, for filters; a test holds the two together.
@@ -96,7 +98,7 @@ package struct PostgresEventStore: EventStore {
                         channel: isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)
                 },
                 createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
-                version: try row.decode("version"))
+                reopenedAt: try row.decode("reopened_at"), version: try row.decode("version"))
         }
     }
 }

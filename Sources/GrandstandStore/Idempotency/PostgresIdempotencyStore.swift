@@ -14,7 +14,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     package init(_ database: Database) { self.database = database }
 
     package func once(
-        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> IdempotentResult
+        _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
         let seal = Seal(request)
         let commit = Database.Commit()
@@ -23,14 +23,9 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                 if let kept = try await Self.begin(seal, now: now, leasedUntil: nil, on: connection).answer {
                     return IdempotentOutcome(answer: try seal.open(kept), isReplay: true)
                 }
-                try await connection.query("savepoint work")
-                let result = try await database.joining(connection, commit) { try await work() }
-                if case .refused = result {
-                    try await connection.query("rollback to savepoint work")
-                    commit.forget()
-                }
-                try await Self.keep(result.answer, seal, on: connection)
-                return IdempotentOutcome(answer: result.answer, isReplay: false)
+                let answer = try await database.joining(connection, commit) { try await work() }
+                try await Self.keep(answer, seal, on: connection)
+                return IdempotentOutcome(answer: answer, isReplay: false)
             }
         }
         commit.happened()
@@ -43,6 +38,8 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         var resource: UUID?
         /// Another request carries it out.
         var isTaken = false
+        /// The lease of the request that took it now.
+        var leasedUntil: Date?
     }
 
     /// Takes the name, or finds what is kept under it. A name whose answer is past its time is free.
@@ -88,23 +85,23 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
 
     package func inSteps(
         _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
-        recover: @Sendable (UUID) async throws -> IdempotentResult?,
-        work: @Sendable () async throws -> IdempotentResult
+        recover: @Sendable (UUID) async throws -> KeptAnswer?,
+        work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
         let seal = Seal(request)
         return try await locks.withLock(seal.id) {
             let entry = try await take(seal, lease: lease, patience: patience, now: now)
             if let answer = entry.answer { return IdempotentOutcome(answer: try seal.open(answer), isReplay: true) }
             do {
-                if let resource = entry.resource, let result = try await recover(resource) {
-                    return await conclude(result, seal, isReplay: true)
+                if let resource = entry.resource, let answer = try await recover(resource) {
+                    return await conclude(answer, seal, isReplay: true)
                 }
-                let result = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: seal.id)) {
+                let answer = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: seal.id)) {
                     try await work()
                 }
-                return await conclude(result, seal, isReplay: false)
+                return await conclude(answer, seal, isReplay: false)
             } catch {
-                try? await release(seal)
+                await release(seal, leasedUntil: entry.leasedUntil)
                 throw error
             }
         }
@@ -117,16 +114,19 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         let deadline = clock.now + patience
         while true {
             let moment = now()
-            let entry = try await database.transaction { connection in
-                let leasedUntil = moment.addingTimeInterval(Double(lease.components.seconds))
-                let entry = try await Self.begin(seal, now: moment, leasedUntil: leasedUntil, on: connection)
-                if entry.answer == nil, !entry.isTaken {
-                    try await connection.query(
-                        "update idempotency_keys set leased_until = \(leasedUntil) where id = \(seal.id)")
-                }
+            let leasedUntil = moment.addingTimeInterval(Double(lease.components.seconds)).inMicroseconds
+            var entry: Entry
+            do {
+                entry = try await take(seal, at: moment, leasedUntil: leasedUntil)
+            } catch let problem as Problem where problem.kind == .storeUnavailable {
+                // It may have been taken all the same.
+                await release(seal, leasedUntil: leasedUntil)
+                throw problem
+            }
+            if !entry.isTaken || entry.answer != nil {
+                entry.leasedUntil = leasedUntil
                 return entry
             }
-            if !entry.isTaken || entry.answer != nil { return entry }
             guard clock.now < deadline else {
                 throw Problem(
                     .idempotencyInProgress,
@@ -137,30 +137,41 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         }
     }
 
+    private func take(_ seal: Seal, at moment: Date, leasedUntil: Date) async throws -> Entry {
+        try await database.transaction { connection in
+            let entry = try await Self.begin(seal, now: moment, leasedUntil: leasedUntil, on: connection)
+            if entry.answer == nil, !entry.isTaken {
+                try await connection.query(
+                    "update idempotency_keys set leased_until = \(leasedUntil) where id = \(seal.id)")
+            }
+            return entry
+        }
+    }
+
     private func conclude(
-        _ result: IdempotentResult, _ seal: Seal, isReplay: Bool
+        _ answer: KeptAnswer, _ seal: Seal, isReplay: Bool
     ) async -> IdempotentOutcome {
         // It was done: that it could not be noted is no reason to call it failed. What was begun is noted.
-        try? await Self.keep(result.answer, seal, on: database)
-        return IdempotentOutcome(answer: result.answer, isReplay: isReplay)
+        try? await Self.keep(answer, seal, on: database)
+        return IdempotentOutcome(answer: answer, isReplay: isReplay)
     }
 
-    /// The next one may try at once; what was begun stays noted.
-    private func release(_ seal: Seal) async throws {
-        try await database.query(
-            "update idempotency_keys set leased_until = null where id = \(seal.id) and answer is null")
-    }
-}
-
-/// Forgets answers whose time is over.
-extension PostgresIdempotencyStore: PrunableStore {
-    package func prune(before cutoff: Date, limit: Int) async throws -> Int {
-        try await database.query(
+    /// The next one may try at once. What was begun stays noted; where nothing was, the key is free for any request. A database
+    /// that is away is asked again until the lease is over, which nobody waits for here.
+    private func release(_ seal: Seal, leasedUntil: Date?) async {
+        let release: PostgresQuery = """
+            with freed as (
+                delete from idempotency_keys where id = \(seal.id) and answer is null and resource is null
+                    and leased_until = \(leasedUntil))
+            update idempotency_keys set leased_until = null
+            where id = \(seal.id) and answer is null and resource is not null and leased_until = \(leasedUntil)
             """
-            delete from idempotency_keys where id in (
-                select id from idempotency_keys where accepted_at < \(cutoff) order by accepted_at limit \(limit)
-                for update skip locked)
-            """
-        ).affectedRows
+        if (try? await database.query(release)) != nil { return }
+        Task.detached { [database] in
+            for _ in 0..<60 {
+                try? await Task.sleep(for: .seconds(1))
+                if (try? await database.query(release)) != nil { return }
+            }
+        }
     }
 }

@@ -54,10 +54,12 @@ extension PostgresKeyStore: KeyLedger {
         let uses = uses.sorted { $0.key.uuidString < $1.key.uuidString }
         try await database.query(
             """
-            insert into api_key_uses as u (key, used_at)
-            select k.id, r.used_at from unnest(\(uses.map(\.key)), \(uses.map(\.value))) as r(key, used_at)
-            join api_keys k on k.id = r.key
-            on conflict (key) do update set used_at = greatest(u.used_at, excluded.used_at)
+            with locked as (
+                select id from api_keys where id = any(\(uses.map(\.key))) order by id for no key update
+            )
+            update api_keys k set used_at = r.used_at
+            from unnest(\(uses.map(\.key)), \(uses.map(\.value))) as r(key, used_at) join locked l on l.id = r.key
+            where k.id = l.id and (k.used_at is null or k.used_at < r.used_at)
             """)
     }
 
@@ -77,11 +79,10 @@ extension PostgresKeyStore: KeyLedger {
         try await connection.query(
             """
             with created as (
-                insert into api_keys (id, name, secret_hash, prefix, scopes, bundle_id, apps, created_at,
-                    expires_at)
+                insert into api_keys (id, name, secret_hash, prefix, scopes, apps, created_at, expires_at)
                 values (\(key.id), \(key.name), \(SecretHash(of: issued.secret).bytes), \(key.prefix),
-                    \(scopeNames)::text[]::key_scope[], \(ReachColumns.first(key.reach)),
-                    \(ReachColumns.all(key.reach)), \(key.createdAt), \(key.expiresAt))
+                    \(scopeNames)::text[]::key_scope[], \(ReachColumns.value(key.reach)), \(key.createdAt),
+                    \(key.expiresAt))
             )
             \(audit.insert(
                 action, .init(bundleID: key.reach.onlyApp),
@@ -90,9 +91,9 @@ extension PostgresKeyStore: KeyLedger {
     }
 
     private static let listing: PostgresQuery = """
-        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, \(ReachColumns.columns("k")), k.prefix, k.created_at,
-            k.revoked_at, k.expires_at, k.replaced_by, u.used_at
-        from api_keys k left join api_key_uses u on u.key = k.id
+        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, k.apps, k.prefix, k.created_at,
+            k.revoked_at, k.expires_at, k.replaced_by, k.used_at
+        from api_keys k
         """
 
     private static func listed(_ row: PostgresRow) throws -> KeyListing {

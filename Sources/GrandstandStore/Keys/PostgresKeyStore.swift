@@ -55,7 +55,7 @@ package struct PostgresKeyStore: KeyStore {
             let rows = try await connection.query(
                 """
                 update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null
-                returning name, prefix, \(ReachColumns.columns("api_keys"))
+                returning name, prefix, apps
                 """)
             guard let row = rows.first else { return false }
             let name: String = try row.decode("name")
@@ -75,7 +75,7 @@ package struct PostgresKeyStore: KeyStore {
     private static let isValid: PostgresQuery = "revoked_at is null and (expires_at is null or expires_at > now())"
 
     static let selection: PostgresQuery = """
-        select id, name, secret_hash, scopes::text[] as scopes, \(ReachColumns.columns("api_keys")), prefix, created_at, revoked_at,
+        select id, name, secret_hash, scopes::text[] as scopes, apps, prefix, created_at, revoked_at,
             expires_at, replaced_by
         from api_keys
         """

@@ -1,17 +1,9 @@
 internal import Grandstand
 internal import Postgres
 
-/// The columns `bundle_id` and `apps`, which say of a key and of a webhook which apps it is bound to: `bundle_id` is the
-/// first of `apps`, for builds that know of one app only; both are null for all apps.
+/// The column `apps` of keys and webhooks: the apps that one is bound to; null: all apps.
 enum ReachColumns {
-    static func first(_ reach: AppReach) -> String? { reach.apps?.first?.rawValue }
-
-    static func all(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
-
-    /// The columns that `read` needs.
-    static func columns(_ table: PostgresQuery) -> PostgresQuery {
-        "reach_of(\(table).bundle_id, \(table).apps) as apps"
-    }
+    static func value(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
 
     static func read(_ row: PostgresRow) throws -> AppReach {
         guard let names = try row.decode([String]?.self, "apps") else { return .all }
@@ -23,9 +15,7 @@ enum ReachColumns {
     static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
         guard let topics = reach.topics else { return "true" }
         return """
-            coalesce((
-                select bool_and(lower(r.app) = any(\(topics))) from unnest(reach_of(\(table).bundle_id, \(table).apps))
-                    as r(app)), false)
+            coalesce((select bool_and(lower(r.app) = any(\(topics))) from unnest(\(table).apps) as r(app)), false)
             """
     }
 

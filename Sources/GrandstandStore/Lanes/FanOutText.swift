@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 internal import Postgres
 
 /// A crowd's progress as the column `deliveries.fan_out` has it.

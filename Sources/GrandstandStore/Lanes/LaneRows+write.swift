@@ -115,15 +115,15 @@ extension LaneRows {
         return """
             update lanes l set channel = r.channel,
                 due_at = case when l.kind in ('channel', 'token') then r.due_at end,
-                shard_due_at = case when l.kind in ('crowd', 'infrequent') then r.due_at end, is_urgent = r.is_urgent, leased_by = r.leased_by,
+                shard_due_at = case when l.kind in ('crowd', 'infrequent') then r.due_at end, rank = r.rank, leased_by = r.leased_by,
                 leased_until = r.leased_until, last_timestamp = r.last_timestamp, ready_at = r.ready_at,
                 fenced_at = r.fenced_at, closed_at = r.closed_at, newest_broadcast = r.newest,
                 stored_until = r.stored_until
             from unnest(\(ids), \(lanes.map { $0.channel?.id }), \(lanes.map { $0.due(at: now) }),
-                \(lanes.map(\.isUrgent)), \(lanes.map { $0.lease?.replica }), \(lanes.map { $0.lease?.until }),
+                \(lanes.map { $0.rank(at: now).rawValue }), \(lanes.map { $0.lease?.replica }), \(lanes.map { $0.lease?.until }),
                 \(lanes.map(\.lastTimestamp)), \(lanes.map(\.readyAt)), \(lanes.map(\.fencedAt)),
                 \(lanes.map(\.closedAt)), \(lanes.map(\.newest)), \(lanes.map(\.storedUntil)))
-                as r(id, channel, due_at, is_urgent, leased_by, leased_until, last_timestamp, ready_at, fenced_at,
+                as r(id, channel, due_at, rank, leased_by, leased_until, last_timestamp, ready_at, fenced_at,
                     closed_at, newest, stored_until)
             where l.id = r.id and l.id = any(\(ids))
             """

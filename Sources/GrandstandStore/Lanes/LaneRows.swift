@@ -80,7 +80,7 @@ enum LaneRows {
         """
         select l.id as lane, l.kind, l.token, l.leased_by, l.leased_until, \(AudienceColumns.ofLane(of: "l")), l.channel,
             c.channel_id, coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages,
-            l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until
+            l.last_timestamp, l.ready_at, l.fenced_at, l.closed_at, l.newest_broadcast, l.stored_until, l.due_at
         from lanes l left join channels c on c.id = l.channel
         where l.id = any(\(ids)) order by l.id
         """
@@ -125,7 +125,8 @@ enum LaneRows {
                 messages: messages[id] ?? [], lastTimestamp: try row.decode("last_timestamp"),
                 readyAt: try row.decode("ready_at"), fencedAt: try row.decode("fenced_at"),
                 closedAt: try row.decode("closed_at"), newest: try row.decode("newest_broadcast"),
-                storedUntil: try row.decode("stored_until"))
+                storedUntil: try row.decode("stored_until"),
+                waitsSince: lease.until == nil ? try row.decode("due_at") : nil)
         }
     }
 

@@ -44,19 +44,17 @@ struct Outgoing {
         return times
     }
 
-    /// The destination and the key, and the quirks of APNs for each app.
+    /// The addresses of the apps.
     var destinations: PostgresQuery {
         let apps = Set(items.lazy.map(\.audience.app)).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
         }
         return """
-            select \(PostgresChannelStore.addressColumns), coalesce(x.value = 'nonzero', false) as wants_expiration
+            select \(PostgresChannelStore.addressColumns)
             from unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
                 as r(bundle_id, environment)
             join app_environments ae on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
             \(PostgresChannelStore.addressJoins)
-            left join quirks x on x.bundle_id = ae.bundle_id and x.environment = ae.environment
-                and x.name = 'unstored-expiration'
             """
     }
 
@@ -70,25 +68,29 @@ struct Outgoing {
     func deliveries(
         ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
-        var destinations: [AppEnvironment: (address: APNsAddress, wantsExpiration: Bool)] = [:]
-        for row in rows {
-            let address = try PostgresChannelStore.address(row)
-            destinations[address.app] = (address, try row.decode("wants_expiration"))
-        }
+        let addresses = try Self.addresses(rows)
         return items.compactMap { item in
             let (audience, message) = (item.audience, item.message)
-            guard let id = message.id ?? ids[item.lane], let destination = destinations[audience.app],
-                let body = Self.body(of: item, contents),
-                let request = Self.request(item, body, wantsExpiration: destination.wantsExpiration)
+            guard let id = message.id ?? ids[item.lane], let address = addresses[audience.app],
+                let body = Self.body(of: item, contents), let request = Self.request(item, body)
             else { return nil }
             return ClaimedDelivery(
-                id: id, lane: item.lane, address: destination.address, storagePolicy: audience.storagePolicy,
+                id: id, lane: item.lane, address: address, storagePolicy: audience.storagePolicy,
                 message: request, attempts: message.attempts, expiresAt: message.expiresAt,
                 askedAt: times[message.broadcast])
         }
     }
 
-    private static func request(_ item: Item, _ body: [UInt8], wantsExpiration: Bool) -> ClaimedDelivery.Message? {
+    private static func addresses(_ rows: PostgresRows) throws -> [AppEnvironment: APNsAddress] {
+        var addresses: [AppEnvironment: APNsAddress] = [:]
+        for row in rows {
+            let address = try PostgresChannelStore.address(row)
+            addresses[address.app] = address
+        }
+        return addresses
+    }
+
+    private static func request(_ item: Item, _ body: [UInt8]) -> ClaimedDelivery.Message? {
         let message = item.message
         if let token = item.token {
             return .push(
@@ -99,8 +101,7 @@ struct Outgoing {
         return message.channelID.map { channelID in
             .broadcast(
                 BroadcastMessage(
-                    channelID: channelID, body: body, priority: message.priority,
-                    expiration: expiration(of: message, item.audience, wantsExpiration: wantsExpiration),
+                    channelID: channelID, body: body, priority: message.priority, expiration: message.apnsExpiration,
                     requestID: message.requestID))
         }
     }
@@ -118,11 +119,7 @@ struct Outgoing {
     ///
     /// - Parameters: as of `deliveries`.
     func pushes(contents: [UUID: BroadcastContent], destinations rows: PostgresRows) throws -> [Push] {
-        var addresses: [AppEnvironment: APNsAddress] = [:]
-        for row in rows {
-            let address = try PostgresChannelStore.address(row)
-            addresses[address.app] = address
-        }
+        let addresses = try Self.addresses(rows)
         return items.compactMap { item in
             guard let delivery = item.message.id, let address = addresses[item.audience.app],
                 let body = Self.body(of: item, contents)
@@ -144,14 +141,5 @@ struct Outgoing {
             payload.relevanceScore = content.relevanceScore
         }
         return payload.body(timestamp: timestamp)
-    }
-
-    /// The header as this app's APNs wants it: where it was seen to refuse 0 for a channel that stores nothing
-    /// (docs/apns.md C4), the deadline.
-    private static func expiration(of message: LaneMessage, _ audience: Audience, wantsExpiration: Bool) -> Int {
-        guard audience.storagePolicy == .noMessageStored, message.apnsExpiration == 0, wantsExpiration else {
-            return message.apnsExpiration
-        }
-        return Int(message.expiresAt.timeIntervalSince1970.rounded(.up))
     }
 }

@@ -3,27 +3,11 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Live views: the events that are looked at, in `live_views`, and the boards straight from the outbox.
+/// Live views: boards straight from the outbox.
 package struct PostgresLiveStore: LiveStore {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
-
-    package func watch(_ keys: Set<EventKey>, replica: UUID, now: Date, until: Date) async throws {
-        let keys = keys.map(\.rawValue).sorted()
-        try await database.transaction { connection in
-            _ = try await connection.pipeline([
-                """
-                delete from live_views where replica = \(replica) and event_key <> all(\(keys)) or expires_at < \(now)
-                """,
-                """
-                insert into live_views (event_key, replica, expires_at)
-                select key, \(replica), \(until) from unnest(\(keys)) as k(key)
-                on conflict (event_key, replica) do update set expires_at = excluded.expires_at
-                """,
-            ])
-        }
-    }
 
     package func boards(
         of keys: Set<EventKey>, within reach: AppReach, now: Date

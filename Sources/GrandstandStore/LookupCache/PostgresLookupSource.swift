@@ -51,7 +51,7 @@ package struct PostgresLookupSource: LookupSource {
 
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
-        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id, e.channels_open_at,
+        u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id, \(PostgresEventStore.waitColumns),
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
@@ -60,6 +60,7 @@ package struct PostgresLookupSource: LookupSource {
         left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
         left join lanes l on l.id = u.lane
         left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
+        \(PostgresEventStore.refusal)
         """
 
     /// Each event's audiences as they were declared: the first stands for an app that has none without a variant.
@@ -101,7 +102,7 @@ package struct PostgresLookupSource: LookupSource {
                     startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                     firstUpdateAt: try row.decode("first_update_at"), endedAt: try row.decode("ended_at"),
                     cancelledAt: try row.decode("cancelled_at"), variant: try row.variant("variant"),
-                    listing: listings?.listing, opensAt: try row.decode("channels_open_at")))
+                    listing: listings?.listing, wait: try row.channelWait()))
         }
         return records
     }

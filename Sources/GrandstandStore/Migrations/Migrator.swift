@@ -23,11 +23,8 @@ package struct Migrator: Sendable {
         case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
-        /// The newest version the database has and this binary does not know; `least`: that of the oldest binary that may
-        /// use the database, if it says.
-        case ahead(version: Int, least: Int?)
-        /// An applied migration whose text differs from this binary's.
-        case changed(name: String)
+        /// No migration of this binary brings the database to its schema.
+        case refused(MigrationRefusal)
     }
 
     /// Compares without changing anything.
@@ -37,12 +34,15 @@ package struct Migrator: Sendable {
     package func status(on database: some PostgresQuerying) async throws -> Status {
         let rows: PostgresRows
         do {
-            rows = try await database.query("select version, checksum from schema_migrations order by version")
+            rows = try await database.query("select version, name, checksum from schema_migrations order by version")
         } catch let error as PostgresError where error.sqlState == .undefinedTable {
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
+        if let first = rows.first, try first.decode(String.self, "name") == Self.unreleasedSchema {
+            return .refused(.unreleased)
+        }
         let isNewer = (applied.keys.max() ?? 0) > (migrations.map(\.version).max() ?? 0)
         return Self.compare(applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
     }
@@ -62,21 +62,25 @@ package struct Migrator: Sendable {
     static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
         let newest = migrations.map(\.version).max() ?? 0
         let ahead = applied.keys.filter { $0 > newest }.max()
-        if let ahead, least.map({ $0 > newest }) ?? true { return .ahead(version: ahead, least: least) }
+        if let ahead, least.map({ $0 > newest }) ?? true {
+            return .refused(.ahead(version: ahead, least: least))
+        }
         for migration in migrations {
             if let checksum = applied[migration.version], checksum != migration.checksum {
-                return .changed(name: migration.name)
+                return .refused(.changed(name: migration.name))
             }
         }
         let missing = migrations.filter { applied[$0.version] == nil }
-        if let ahead { return missing.isEmpty ? .newer(version: ahead) : .ahead(version: ahead, least: least) }
+        if let ahead {
+            return missing.isEmpty ? .newer(version: ahead) : .refused(.ahead(version: ahead, least: least))
+        }
         return missing.isEmpty ? .current : .behind(missing.map(\.name))
     }
 
     /// Applies the missing migrations and returns their names. Several processes may call it at once: an advisory lock
     /// lets one of them work while the others wait and then find nothing to do.
     ///
-    /// - Throws: `MigrationRefusal` for a database that is ahead of this binary or was changed.
+    /// - Throws: `MigrationRefusal` for a database that no migration of this binary brings to its schema.
     package func migrate() async throws -> [String] {
         try await pool.withConnection { connection in
             // Another process may be migrating a large table.
@@ -97,8 +101,7 @@ package struct Migrator: Sendable {
         switch try await status(on: connection) {
         // A restarted process of the version before finds nothing to do.
         case .current, .newer: return []
-        case .ahead(let version, let least): throw MigrationRefusal.ahead(version: version, least: least)
-        case .changed(let name): throw MigrationRefusal.changed(name: name)
+        case .refused(let refusal): throw refusal
         case .behind(let names):
             try await connection.script(
                 """
@@ -121,24 +124,47 @@ package struct Migrator: Sendable {
         }
     }
 
+    /// The first migration of every build from before the first release.
+    private static let unreleasedSchema = "0001_initial"
+
     /// Any constant of ours: what matters is that every Grandstand takes the same one.
     private static let lockKey = 7_230_518_204_417_733
 }
 
 /// Why a database cannot be brought to this binary's schema.
 package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
+    /// The newest version that the database has and this binary does not know; `least`: that of the oldest binary that may
+    /// use the database, if it says.
     case ahead(version: Int, least: Int?)
+    /// An applied migration whose text differs from this binary's.
     case changed(name: String)
+    /// A build from before the first release made the database.
+    case unreleased
 
-    package var description: String {
+    package var description: String { "\(fault): \(advice)" }
+
+    /// What is wrong.
+    package var fault: String {
         switch self {
         case .ahead(let version, let least?):
             "the database has migration \(version) and is for builds that know migration \(least), which this version of "
-                + "grandstand does not; run a newer one"
+                + "grandstand does not"
         case .ahead(let version, nil):
-            "the database has migration \(version), which this version of grandstand does not know; run a newer one"
-        case .changed(let name):
-            "migration \(name) was changed after it was applied to this database; restore its text or the database"
+            "the database has migration \(version), which this version of grandstand does not know"
+        case .changed(let name): "migration \(name) was changed after it was applied to this database"
+        case .unreleased:
+            "the database was made by a build of grandstand from before its first release, which this version cannot use"
+        }
+    }
+
+    /// What to do.
+    package var advice: String {
+        switch self {
+        case .ahead: "run a newer one"
+        case .changed: "restore its text or the database"
+        case .unreleased:
+            "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps and events again, and "
+                + "take the channels over with a reconciliation that adopts"
         }
     }
 }

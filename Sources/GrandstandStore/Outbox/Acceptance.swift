@@ -14,6 +14,7 @@ struct Acceptance {
         var isStarted = false
         /// Of an event: what its messages have that say nothing themselves.
         var defaults = EventDefaults()
+        var times = EventTimes()
         /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
         var lanes: [Int]
         /// Which lane leads, for each that follows one (`Lane.follow`).
@@ -50,6 +51,8 @@ struct Acceptance {
     private var followers: [Int: [Int]] = [:]
     /// Places of crowds' lanes that have members.
     private var heard: Set<Int> = []
+    /// Lanes of audiences whose channels have no place.
+    private let withoutPlace: Set<Int>
     /// Places of lanes that followed.
     private var levelled: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
@@ -58,7 +61,8 @@ struct Acceptance {
     private var accepted: [(place: Int, broadcast: UUID)] = []
     /// The messages that leave with the commit.
     private(set) var outgoing = Outgoing()
-    private(set) var startedEvents: Set<String> = []
+    /// Events that begin, with the time of the update that begins each.
+    private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
     /// The requests of promoted broadcasts, their events' defaults included.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
@@ -66,9 +70,14 @@ struct Acceptance {
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of their IDs.
     ///   - made: those of them that the transaction made.
-    init(targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], now: Date) {
+    ///   - withoutPlace: those of them whose channels are not made because there is no place for them.
+    init(
+        targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], withoutPlace: Set<Int> = [],
+        now: Date
+    ) {
         self.targets = targets
         self.made = made
+        self.withoutPlace = withoutPlace
         loaded = lanes
         self.lanes = lanes
         places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
@@ -86,6 +95,9 @@ struct Acceptance {
     /// Decides one item that came at `now`; a refusal leaves no trace.
     mutating func add(_ intake: BroadcastIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast {
         let id = UUID.drawn()
+        var intake = intake
+        let times = targets[intake.target]?.times
+        if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
         if let refusal = decided.items.lazy.compactMap(\.refusal).first { throw refusal }
@@ -97,7 +109,7 @@ struct Acceptance {
         // Lists and histories go by this time: those of one transaction have their order in it, too.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
-        var intake = intake
+        let warnings = intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
         // A scheduled broadcast gets its event's defaults as they are when its time comes.
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
@@ -105,12 +117,15 @@ struct Acceptance {
                 id: id, intake: intake,
                 lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: acceptedAt,
                 isScheduled: sendAt != nil,
-                warnings: decided.plan.warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
-        return Broadcast(
+                warnings: warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
+        var broadcast = Broadcast(
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
             event: intake.request.payload.event, acceptedAt: acceptedAt, sendAt: sendAt, isScheduled: sendAt != nil,
-            deliveries: sendAt == nil ? enqueue(id, decided, intake.target).withCrowdsJoined : [],
-            warnings: decided.plan.warnings, by: intake.actor.text)
+            deliveries: sendAt == nil
+                ? enqueue(id, decided, intake.target, begins: acceptedAt).withCrowdsJoined : [],
+            warnings: warnings, by: intake.actor.text)
+        broadcast.sendAfterStart = intake.request.sendAfterStart
+        return broadcast
     }
 
     /// Sends a broadcast that was accepted earlier for now. A crowd that came meanwhile and cannot take it does not keep it
@@ -118,7 +133,7 @@ struct Acceptance {
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         let decided = try decide(scheduled.intake, at: now, plan)
         promoted[scheduled.id] = decided.request.payload
-        _ = enqueue(scheduled.id, decided, scheduled.intake.target)
+        _ = enqueue(scheduled.id, decided, scheduled.intake.target, begins: scheduled.goesAt)
     }
 
     /// The messages to lanes, by the lanes' places.
@@ -155,6 +170,12 @@ struct Acceptance {
         let request = intake.request.filled(by: target.defaults, at: time)
         var plan = try plan(request, audiences(of: open), time)
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
+        if !withoutPlace.isEmpty {
+            let reached = Set(plan.items.lazy.map(\.audience.id))
+            plan.warn(
+                withoutPlace: audiences(of: open.filter { withoutPlace.contains(lanes[$0].id) })
+                    .filter { reached.contains($0.id) })
+        }
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
         let items = plan.items.flatMap { item in
             (byAudience[item.audience.id] ?? []).filter(takes).map { place in
@@ -194,7 +215,10 @@ struct Acceptance {
         for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
 
-    private mutating func enqueue(_ id: UUID, _ decided: Decision, _ target: BroadcastTarget) -> [Delivery] {
+    /// - Parameter time: when it was accepted, or was to go: an event that has not begun begins then.
+    private mutating func enqueue(
+        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date
+    ) -> [Delivery] {
         let plan = decided.plan
         contents[id] = plan.content
         for lead in decided.leads { level(lead) }
@@ -216,7 +240,7 @@ struct Acceptance {
         if plan.payload.event == .end {
             endIfOver(target)
         } else if let key = target.eventKey, targets[target]?.isStarted == false {
-            startedEvents.insert(key.rawValue)
+            startedEvents[key.rawValue] = startedEvents[key.rawValue] ?? time
         }
         return deliveries
     }
@@ -232,13 +256,15 @@ struct Acceptance {
     // MARK: Departures
 
     /// Takes what leaves with the commit, by the rules of every claim (`Lane.take`): lanes with nothing else pending, as
-    /// many as have a place, the urgent first. The others stay queued.
+    /// many as have a place, in order of rank. The others stay queued.
     mutating func depart(by departures: any Departures) {
         let alone = reached.filter { isAlone(lanes[$0]) }
         for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
             guard let claim = departures.claim(places.count, in: environment) else { continue }
-            let urgentFirst = places.filter { lanes[$0].isUrgent } + places.filter { !lanes[$0].isUrgent }
-            for place in urgentFirst.prefix(claim.limit) {
+            // Lanes under a limit wait for their turn: it goes by what waits in the database.
+            let free = claim.limits.isEmpty ? places : places.filter { !claim.limits(lanes[$0]) }
+            let ordered = Lane.Rank.allCases.flatMap { rank in free.filter { lanes[$0].rank(at: now) == rank } }
+            for place in ordered.prefix(claim.limit) {
                 guard let message = lanes[place].take(claim, requestID: UUID.drawn) else { continue }
                 outgoing.add(message, of: lanes[place])
             }

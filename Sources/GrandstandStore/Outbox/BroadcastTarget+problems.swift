@@ -20,7 +20,9 @@ extension BroadcastTarget {
         switch self {
         case .event(let key):
             Problem(
-                .eventEnded, "The event \(key) is over, or over for these audiences; nothing more is sent to them.")
+                .eventEnded,
+                "The event \(key) is over, or over for these audiences; nothing more is sent to them. If its end was a "
+                    + "mistake, take it back with POST /v1/events/\(key)/reopen.")
         case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
         case .token:
             Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")

@@ -1,3 +1,4 @@
+internal import Postgres
 internal import Synchronization
 
 /// Work that comes while other such work is under way, and goes together as soon as that is done.
@@ -85,7 +86,11 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
             }
             // The place may have become free in between.
             if enter() { goOn() }
-            if !isWatched { Task.detached { await self.watch() } }
+            if !isWatched {
+                Task.detached { [patience = PostgresPatience.current] in
+                    await PostgresPatience.$current.withValue(patience) { await self.watch() }
+                }
+            }
         }
     }
 
@@ -112,7 +117,9 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         }
         guard !next.isEmpty else { return }
         // Not a part of the task that leaves the place, nor of the transaction it may have joined.
-        Task.detached { await self.runAll(next) }
+        Task.detached { [patience = PostgresPatience.current] in
+            await PostgresPatience.$current.withValue(patience) { await self.runAll(next) }
+        }
     }
 
     private func runAll(_ next: [Waiting]) async {

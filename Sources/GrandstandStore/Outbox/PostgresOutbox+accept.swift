@@ -72,7 +72,7 @@ extension PostgresOutbox {
             var acceptance = try await Self.lock(targets, on: connection, now: now)
             let rows = try await connection.query(
                 """
-                select b.id, b.event_key, b.channel, b.accepted_at, \(BroadcastRows.request),
+                select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
                     \(ScheduledBroadcast.reached), l.bundle_id, l.environment, l.token
                 from broadcasts b left join lateral (
                     select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
@@ -149,10 +149,10 @@ extension PostgresOutbox {
         return """
             insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
                 relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
-                scheduled, accepted_by, reach)
+                send_after_start, scheduled, accepted_by, reach)
             select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
                 stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
-                string_to_array(warnings, e'\\n'), accepted_at, send_at, scheduled, accepted_by,
+                string_to_array(warnings, e'\\n'), accepted_at, send_at, send_after_start, scheduled, accepted_by,
                 case when reach <> '' then string_to_array(reach, ' ') end
             from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
                 \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
@@ -163,11 +163,13 @@ extension PostgresOutbox {
                 \(requests.map { BroadcastContent.text($0.byVariant).map(text) }), \(requests.map { $0.priority?.rawValue }),
                 \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
                 \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.joined(separator: "\n") }),
-                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(rows.map(\.isScheduled)),
+                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(requests.map(\.sendAfterStart)),
+                \(rows.map(\.isScheduled)),
                 \(rows.map(\.intake.actor.text)),
                 \(rows.map { row in row.isScheduled ? (row.intake.reach.topics ?? []).joined(separator: " ") : "" }))
                 as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at, scheduled, accepted_by, reach)
+                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at, send_after_start,
+                    scheduled, accepted_by, reach)
             """
     }
 
@@ -191,15 +193,17 @@ extension PostgresOutbox {
 
     /// Only what changes: a match has many updates and one first.
     private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
-        """
-        update events e set
-            first_update_at = case when e.key = any(\(acceptance.startedEvents.sorted()))
-                then coalesce(e.first_update_at, \(acceptance.now)) else e.first_update_at end,
-            ended_at = case when e.key = any(\(acceptance.endedEvents.sorted()))
-                then coalesce(e.ended_at, \(acceptance.now)) else e.ended_at end
-        where (e.key = any(\(acceptance.startedEvents.sorted())) and e.first_update_at is null)
-            or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
-        """
+        let started = acceptance.startedEvents.sorted { $0.key < $1.key }
+        return """
+            update events e set
+                first_update_at = coalesce(e.first_update_at, (
+                    select at from unnest(\(started.map(\.key)), \(started.map(\.value))) as s(key, at)
+                    where s.key = e.key)),
+                ended_at = case when e.key = any(\(acceptance.endedEvents.sorted()))
+                    then coalesce(e.ended_at, \(acceptance.now)) else e.ended_at end
+            where (e.key = any(\(started.map(\.key))) and e.first_update_at is null)
+                or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
+            """
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

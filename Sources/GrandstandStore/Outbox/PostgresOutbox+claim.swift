@@ -32,18 +32,36 @@ extension PostgresOutbox {
         }
     }
 
-    package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
+    package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? {
         try await dispatch.query(
             """
             with recursive \(Self.appsWithWork(in: environment))
-            select min(case when u.is_urgent then
-                    (select min(due_at) from lanes where environment = \(environment.rawValue)::environment
-                        and bundle_id = a.bundle_id and is_urgent and due_at is not null)
-                else (select min(due_at) from lanes where environment = \(environment.rawValue)::environment
-                        and bundle_id = a.bundle_id and not is_urgent and due_at is not null) end) as at
-            from apps a cross join (values (true), (false)) u(is_urgent) where a.bundle_id is not null
+            select least((
+                select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
+                    and bundle_id = a.bundle_id and rank = r.rank and due_at is not null))
+                from apps a cross join \(Self.ranks)
+                where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment))) as at
             """
         ).first?.decode(Date?.self, "at")
+    }
+
+    /// When the next lane of apps under a limit is due, of those that may send something now.
+    private static func nextDue(of limits: [LaneLimit], in environment: APNsEnvironment) -> PostgresQuery {
+        let open = limits.filter { $0.allowance > 0 }
+        guard !open.isEmpty else { return "null" }
+        return """
+            (select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
+                and bundle_id = l.bundle_id and rank = r.rank and kind = l.kind::lane_kind and due_at is not null))
+            from unnest(\(open.map(\.bundleID.rawValue)), \(open.map(\.kind.rawValue))) as l(bundle_id, kind)
+            cross join \(ranks))
+            """
+    }
+
+    private static let ranks: PostgresQuery = "(values (0), (1), (2)) r(rank)"
+
+    /// Of an app `a`.
+    private static func isUnlimited(_ limits: [LaneLimit]) -> PostgresQuery {
+        limits.isEmpty ? "" : "and a.bundle_id <> all(\(Set(limits.map(\.bundleID.rawValue)).sorted()))"
     }
 
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
@@ -64,7 +82,7 @@ extension PostgresOutbox {
         """
     }
 
-    /// Locks due lanes: an equal share of the room for each app that has any, its urgent ones first. Room that an app
+    /// Locks due lanes: an equal share of the room for each app that has any, in order of ranks. Room that an app
     /// leaves is the next claim's, which follows at once. When apps are more than places, chance decides, not the
     /// alphabet.
     ///
@@ -72,28 +90,65 @@ extension PostgresOutbox {
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
         let now = claim.at
         let environment: PostgresQuery = "\(claim.environment.rawValue)::environment"
+        func due(_ rank: Lane.Rank) -> PostgresQuery {
+            """
+            (select due_at from lanes where environment = \(environment) and bundle_id = a.bundle_id
+                and rank = \(rank.rawValue) and due_at is not null order by due_at limit 1)
+            """
+        }
+        func lanes(_ rank: Lane.Rank) -> PostgresQuery {
+            """
+            select id from (
+                select id from lanes where environment = \(environment) and bundle_id = r.bundle_id
+                    and rank = \(rank.rawValue) and due_at <= \(now)
+                order by due_at limit r.share for no key update skip locked) ranked
+            """
+        }
+        let limited: PostgresQuery =
+            claim.limits.allSatisfy { $0.allowance == 0 } ? "" : "(\(lockLimited(claim, environment))) union all"
         return """
             with recursive \(appsWithWork(in: claim.environment)),
             ready as (
-                select a.bundle_id, greatest(1, \(claim.limit) / count(*) over ()) as share from apps a
-                where least((select due_at from lanes where environment = \(environment) and bundle_id = a.bundle_id
-                        and is_urgent and due_at is not null order by due_at limit 1),
-                    (select due_at from lanes where environment = \(environment) and bundle_id = a.bundle_id
-                        and not is_urgent and due_at is not null order by due_at limit 1)) <= \(now)
+                select a.bundle_id, greatest(1, \(claim.limit) / (count(*) over () + \(claim.limits.count))) as share
+                from apps a
+                where least(\(due(.ringing)), \(due(.immediate)), \(due(.quiet))) <= \(now) \(isUnlimited(claim.limits))
                 order by random()
             )
-            select d.id from ready r cross join lateral (
-                select id from (
-                    select id from lanes where environment = \(environment) and bundle_id = r.bundle_id
-                        and is_urgent and due_at <= \(now)
-                    order by due_at limit r.share for no key update skip locked) urgent
+            \(limited)
+            (select d.id from ready r cross join lateral (
+                \(lanes(.ringing))
                 union all
-                select id from (
-                    select id from lanes where environment = \(environment) and bundle_id = r.bundle_id
-                        and not is_urgent and due_at <= \(now)
-                    order by due_at limit r.share for no key update skip locked) other
-                limit r.share) d
+                \(lanes(.immediate))
+                union all
+                \(lanes(.quiet))
+                limit r.share) d)
             limit \(claim.limit)
+            """
+    }
+
+    /// Locks due lanes of apps that APNs throttles: as many as may send. The turn of a lane is when it came to wait, and
+    /// later for lower ranks, so that lanes without alerts wait, but no longer than the app's patience.
+    private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
+        let limits = claim.limits.filter { $0.allowance > 0 }
+        func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {
+            """
+            select id, due_at + make_interval(secs => l.patience * \(later)) as turn from (
+                select id, due_at from lanes where environment = \(environment) and bundle_id = l.bundle_id
+                    and rank = \(rank.rawValue) and kind = l.kind::lane_kind and due_at <= \(claim.at)
+                order by due_at limit l.allowance for no key update skip locked) ranked
+            """
+        }
+        return """
+            select d.id from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.kind.rawValue)),
+                \(limits.map(\.allowance)), \(limits.map(\.patience))) as l(bundle_id, kind, allowance, patience)
+            cross join lateral (
+                select id from (
+                    \(lanes(.ringing, later: 0))
+                    union all
+                    \(lanes(.immediate, later: 0.5))
+                    union all
+                    \(lanes(.quiet, later: 1))) waiting
+                order by turn limit l.allowance) d
             """
     }
 }

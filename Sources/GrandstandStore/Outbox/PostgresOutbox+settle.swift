@@ -11,13 +11,11 @@ extension PostgresOutbox {
         let now = now.inMicroseconds
         let verdicts = Dictionary(grouping: settlements, by: \.lane)
         try await change(Array(verdicts.keys), replica: replica, now: now, isFlushed: false) { lane in
-            var findings = Findings()
+            var doubt: String?
             for verdict in verdicts[lane.id] ?? [] {
-                let effect = lane.settle(verdict, by: replica, at: now)
-                if case .channelDoubted(let reason) = effect { findings.doubt = reason }
-                if lane.kind == .token, effect != .none { findings.answers.add(verdict.verdict) }
+                if case .channelDoubted(let reason) = lane.settle(verdict, by: replica, at: now) { doubt = reason }
             }
-            return findings
+            return doubt
         }
     }
 
@@ -28,16 +26,16 @@ extension PostgresOutbox {
             Array(released.keys), replica: replica, now: now, isFlushed: true, waking: environments.map(WakeTopic.lanes)
         ) { lane in
             for delivery in released[lane.id] ?? [] { _ = lane.release(delivery.id, by: replica, at: now) }
-            return Findings()
+            return nil
         }
     }
 
     /// Changes those of these lanes that the replica has leased.
     ///
-    /// - Parameter verb: returns the consequences of APNs' answers besides their settlement.
+    /// - Parameter verb: returns the reason with which APNs said that it does not know the lane's channel, if it did.
     private func change(
         _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
-        _ verb: @Sendable (inout Lane) -> Findings
+        _ verb: @Sendable (inout Lane) -> String?
     ) async throws {
         try await dispatch.transaction { connection -> Settled in
             let rows = try await connection.pipeline(
@@ -48,18 +46,10 @@ extension PostgresOutbox {
             let loaded = try LaneRows.lanes(rows).filter { $0.lease?.replica == replica }
             var settled = Settled(loaded: loaded, lanes: loaded)
             for index in settled.lanes.indices {
-                let findings = verb(&settled.lanes[index])
-                if let reason = findings.doubt, let channel = settled.lanes[index].channel {
+                if let reason = verb(&settled.lanes[index]), let channel = settled.lanes[index].channel {
                     settled.doubts[channel.id] = reason
                 }
-                if !findings.answers.isEmpty {
-                    settled.answers[settled.lanes[index].audience.app, default: TokenTally()] += findings.answers
-                }
             }
-            guard !settled.answers.isEmpty else { return settled }
-            // The counts of answers are locked after the lanes, as settlements of shards lock them.
-            try await connection.pipeline(LaneRows.write(settled.lanes, loaded: settled.loaded, at: now))
-            try await TokenTally.count(settled.answers, now: now, on: connection)
             return settled
         } closing: { settled in
             var topics = topics
@@ -67,7 +57,7 @@ extension PostgresOutbox {
             if !settled.doubts.isEmpty || settled.lanes.contains(where: { $0.fencedAt != nil }) {
                 topics.append(.channels)
             }
-            return (settled.answers.isEmpty ? LaneRows.write(settled.lanes, loaded: settled.loaded, at: now) : [])
+            return LaneRows.write(settled.lanes, loaded: settled.loaded, at: now)
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
                 + (topics.isEmpty ? [] : [WakeUps.wake(Set(topics))])
         } _: { _, _ in
@@ -79,15 +69,6 @@ extension PostgresOutbox {
         var lanes: [Lane]
         /// APNs' reasons, by channel.
         var doubts: [UUID: String] = [:]
-        /// About tokens; where there are some, they are counted and the lanes are written.
-        var answers: [AppEnvironment: TokenTally] = [:]
-    }
-
-    /// The consequences of APNs' answers to a lane's messages besides their settlement.
-    private struct Findings {
-        /// With which reason APNs said that it does not know the lane's channel, if it did.
-        var doubt: String?
-        var answers = TokenTally()
     }
 
     /// Seconds after a doubt that turned out to be wrong in which a channel is not looked into again.

@@ -48,7 +48,28 @@ extension PostgresOutbox {
         }
         if !tokens.isEmpty { states.merge(try TokenLanes.states(rows)) { one, _ in one } }
         let made = try round.rows(.madeLanes, results)?.map { try $0.decode(Int.self, "id") } ?? []
-        return Acceptance(targets: states, lanes: try LaneRows.lanes(results), made: Set(made), now: now)
+        let loaded = try LaneRows.lanes(results)
+        let following = Set(states.values.lazy.flatMap(\.leads.keys))
+        return Acceptance(
+            targets: states, lanes: loaded, made: Set(made),
+            // An audience that is reached by tokens needs no channel: its lane follows.
+            withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
+        )
+    }
+
+    /// Lanes of audiences whose channels are not made because there is no place for them. Nothing is asked where all have
+    /// theirs.
+    private static func withoutPlace(_ lanes: [Lane], on connection: PostgresConnection) async throws -> Set<Int> {
+        let unserved = lanes.filter { $0.kind == .channel && $0.channel == nil && $0.fencedAt == nil }.map(\.id)
+        guard !unserved.isEmpty else { return [] }
+        let rows = try await connection.query(
+            """
+            select u.lane from audiences u where u.lane = any(\(unserved)) and exists (
+                select from (select * from channels where event_key = u.event_key offset 0) c
+                where \(AudienceColumns.serves("c", "u")) and c.state = 'failed'
+                    and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'))
+            """)
+        return Set(try rows.map { try $0.decode(Int.self, "lane") })
     }
 
     /// Statements of one round trip, some of whose results are read.
@@ -71,7 +92,7 @@ extension PostgresOutbox {
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started, defaults from events
+            first_update_at is not null as is_started, defaults, starts_at, ends_at from events
         where key = any(\(keys)) order by key for no key update
         """
     }
@@ -115,7 +136,8 @@ extension PostgresOutbox {
         for row in events {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
                 isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"),
-                defaults: try row.eventDefaults(), lanes: [])
+                defaults: try row.eventDefaults(),
+                times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")), lanes: [])
         }
         var leads: [Int: Int] = [:]
         for row in audiences where try row.decode(Bool.self, "is_lead") {

@@ -126,7 +126,9 @@ extension PostgresOutbox {
                 where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'
-                    and not b.scheduled and not b.cancelled) then e.first_update_at end
+                    and not b.scheduled and not b.cancelled
+                    -- Before a postponement they were of another beginning.
+                    and greatest(b.accepted_at, b.send_at) >= e.first_update_at) then e.first_update_at end
         from broadcasts w where w.id = \(id) and e.key = w.event_key and e.cancelled_at is null
         """
     }

@@ -111,8 +111,8 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.scheduled, b.cancelled, b.warnings, b.accepted_by, b.withdrawn_by,
-        \(BroadcastRows.request)
+        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.send_after_start, b.scheduled, b.cancelled, b.warnings,
+        b.accepted_by, b.withdrawn_by, \(BroadcastRows.request)
         """
 
     /// The broadcast that took the place of a delivery `d` of an event's broadcast `b`: the first after it with a message for
@@ -140,6 +140,7 @@ package struct PostgresOutbox: Outbox {
                 isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
                 deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
                 by: try row.decode("accepted_by"))
+            broadcast.sendAfterStart = try row.decode("send_after_start")
             broadcast.withdrawnBy = try row.decode("withdrawn_by")
             broadcast.request = try row.request()
             return broadcast
@@ -152,10 +153,12 @@ package struct PostgresOutbox: Outbox {
             """
             select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
-                d.apns_unique_id, d.reason, d.next_attempt_at, d.settled_at, l.kind, d.fan_out,
+                d.apns_unique_id, d.reason, d.settled_at, l.kind, d.fan_out,
                 case when l.kind in ('crowd', 'infrequent') and d.settled_at is null and d.fan_out is null
                     then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
-                case when d.state = 'superseded' then \(Self.successor) end as superseded_by
+                case when d.state = 'superseded' then \(Self.successor) end as superseded_by,
+                case when d.state = 'queued' then coalesce((\(PostgresSendRates.turn)), d.next_attempt_at) else d.next_attempt_at end
+                    as next_attempt_at
             from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)

@@ -1,12 +1,15 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Postgres
 
 /// A broadcast that waited for its `sendAt`, as its row has it.
 struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
+    /// When it was to go.
+    let goesAt: Date
 
     /// - Returns: `nil` when its channel's row is gone.
     static func target(_ row: PostgresRow) throws -> BroadcastTarget? {
@@ -27,6 +30,7 @@ struct ScheduledBroadcast {
     init?(_ row: PostgresRow) throws {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
+        goesAt = max(try row.decode("accepted_at"), try row.decode("send_at"))
         var request = try row.request(
             bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
         if let reached = try row.decode(PostgresJSON?.self, "reached") {

@@ -27,6 +27,13 @@ extension PostgresReconciliationStore {
             return (actions.indices.map(done.contains), deletions)
         }
     }
+
+    package func hastenCreations(_ run: ReconciliationRun, now: Date) async throws {
+        try await database.transaction { connection in
+            try await Self.hold(run, on: connection)
+            try await connection.pipeline(PostgresChannelStore.hasten(run.address.app, now: now))
+        }
+    }
 }
 
 /// The statements behind the actions; each changes only what still is as the action found it.

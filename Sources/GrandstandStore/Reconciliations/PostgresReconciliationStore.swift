@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 internal import Postgres
 
 /// Reconciliations: leases in `app_environments`, first sights in `unmanaged_channels`, reports in `reconciliations`.

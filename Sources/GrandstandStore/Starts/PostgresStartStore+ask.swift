@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 internal import Postgres
 
 /// Starts that are asked for, stopped and counted by hand.

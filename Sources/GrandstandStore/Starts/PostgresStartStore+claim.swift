@@ -43,7 +43,8 @@ extension PostgresStartStore {
             select r.id from start_runs r
             where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesOver) or \(isLost))
-                and (select environment from app_environments where id = r.app)
+                and (select environment from app_environments
+                    where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
                     = \(claim.environment.rawValue)::environment
                 and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at) or \(isLost))
             order by r.due_at limit 1 for no key update skip locked
@@ -53,7 +54,6 @@ extension PostgresStartStore {
     private static func turn(
         of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
-        var run = run
         if !run.noted.isEmpty {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
             try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
@@ -66,24 +66,37 @@ extension PostgresStartStore {
         case .wait(let date):
             try await connection.query(idle(run, until: date))
             return nil
-        case .send(let push):
-            if let content = run.standing.content, try await !CrowdNews.hold(content, on: connection) {
-                // Withdrawn a moment ago.
-                try await connection.query(idle(run, until: claim.at.addingTimeInterval(1)))
-                return nil
-            }
-            var shard = run.shard(push)
-            shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
-            guard shard.members.isEmpty else {
-                try await connection.pipeline(
-                    [note(run, shard, claim)] + (run.standing.content.map { [CrowdNews.show($0)] } ?? []))
-                return shard
-            }
-            try await connection.query(
-                idle(run, until: run.isSwept ? Self.nextLook(until: shard.until, now: claim.at) : claim.at))
-            if run.isSwept { try await connection.query(finish(run.id, now: claim.at)) }
+        case .send(let push): return try await send(push, of: run, claim, on: connection)
+        }
+    }
+
+    /// Notes the next members of the run's audience that the push is for.
+    private static func send(
+        _ push: StartStanding.Push, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws -> StartShard? {
+        var run = run
+        let content = run.standing.content
+        let isCurrent = try await holds(content, on: connection)
+        guard isCurrent else {
+            // Withdrawn a moment ago.
+            try await connection.query(idle(run, until: claim.at.addingTimeInterval(1)))
             return nil
         }
+        var shard = run.shard(push)
+        shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
+        guard shard.members.isEmpty else {
+            try await connection.pipeline([note(run, shard, claim)] + (content.map { [CrowdNews.show($0)] } ?? []))
+            return shard
+        }
+        try await connection.query(
+            idle(run, until: run.isSwept ? Self.nextLook(until: shard.until, now: claim.at) : claim.at))
+        if run.isSwept { try await connection.query(finish(run.id, now: claim.at)) }
+        return nil
+    }
+
+    private static func holds(_ content: UUID?, on connection: PostgresConnection) async throws -> Bool {
+        guard let content else { return true }
+        return try await CrowdNews.hold(content, on: connection)
     }
 
     /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.

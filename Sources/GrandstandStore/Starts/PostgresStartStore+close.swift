@@ -6,29 +6,27 @@ extension PostgresStartStore {
     /// Ends a run that was closed. The counts of followers without a start stay as they are now: followers come and go.
     /// A run that began anew meanwhile is only given back.
     func end(_ run: Int, replica: UUID) async throws {
-        let counted = try await reports.transaction { connection -> (missing: Missing, started: Int)? in
+        let counted = try await reports.transaction { connection -> Missing? in
             try await connection.query("set transaction isolation level repeatable read")
             let rows = try await connection.query(
                 """
-                select r.app, e.topics, r.attributes_type,
-                    (select count(*) from starts where run = r.id) as started
+                select r.app, e.topics, r.attributes_type
                 from start_runs r join events e on e.key = r.event_key where r.id = \(run)
                 """)
             guard let row = rows.first else { return nil }
-            let missing = try await Self.missing(
+            return try await Self.missing(
                 run: run, app: try row.decode("app"), topics: try row.decode("topics"),
                 attributesType: try row.decode("attributes_type"), on: connection)
-            return (missing, try row.decode("started"))
         }
-        guard let (missing, started) = counted else { return }
+        guard let missing = counted else { return }
         try await dispatch.query(
             """
             update start_runs set leased_by = null, leased_until = null,
                 due_at = case when closed_at is null then due_at end,
-                followers = case when closed_at is not null then \(missing.all + started) end,
                 too_old = case when closed_at is not null then \(missing.tooOld) end,
                 disabled = case when closed_at is not null then \(missing.disabled) end,
-                without_token = case when closed_at is not null then \(missing.withoutToken) end
+                without_token = case when closed_at is not null then \(missing.withoutToken) end,
+                too_late = case when closed_at is not null then \(missing.eligible) end
             where id = \(run) and leased_by = \(replica)
             """)
     }

@@ -40,7 +40,7 @@ extension PostgresStartStore {
         let isOver = counted.isOver(at: now)
         var report = StartReport(
             state: (outlook == .asked ? counted : standing).state(
-                at: now, isSending: start.isSending, isLeft: start.isLeft),
+                at: now, isSending: start.underWay > 0, isLeft: start.isLeft),
             startedAt: start.startedAt, finishedAt: start.finishedAt, rate: start.rate)
         report.by = start.by
         var settled = 0
@@ -53,16 +53,19 @@ extension PostgresStartStore {
             for row in rows { settled += try report.add(row) }
         }
         if isOver, let closed = start.closed {
-            report.counts.followers = closed.followers
-            report.counts.ineligible = closed.ineligible
+            report.counts.ineligible = closed
         } else {
             let missing = try await missing(
                 run: start.run ?? 0, app: start.app, topics: standing.topics,
                 attributesType: standing.declaration?.attributesType ?? "", on: connection)
+            // Pushes that are under way are answered, also when the start is over meanwhile.
+            let pending = isOver ? min(start.underWay, missing.eligible) : missing.eligible
             report.counts.ineligible = missing.ineligible
-            report.counts.followers = settled + missing.all
-            report.counts.pending = isOver ? 0 : missing.eligible
+            report.counts.ineligible[.tooLate] = missing.eligible - pending
+            report.counts.pending = pending
         }
+        report.counts.followers =
+            settled + report.counts.pending + report.counts.ineligible.values.reduce(0, +)
         return report
     }
 

@@ -16,7 +16,7 @@ extension PostgresStartStore {
                     and noted = \(shard.members.map(\.installation)) for no key update
                 """)
             guard let app = try rows.first?.decode(Int.self, "app") else { return }
-            try await work.care.count(of: app, now: now, after: work.statements(app: app), on: connection)
+            try await connection.pipeline(work.statements(app: app))
         }
     }
 

@@ -13,21 +13,22 @@ extension PostgresStartStore {
     static func nextMembers(
         of run: inout StartRun, _ shard: StartShard, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
+        let size = claim.size(of: shard.address.bundleID)
         var chosen = Chosen(delivery: run.delivery)
         try await takeQueue(of: run, shard, claim, into: &chosen, on: connection)
-        for _ in 0..<rounds where !run.isSwept && chosen.members.count < claim.shardSize {
+        for _ in 0..<rounds where !run.isSwept && chosen.members.count < size {
             let rows = try await connection.query(
-                candidates(next(of: run, limit: claim.shardSize), of: run, shard))
+                candidates(next(of: run, limit: size), of: run, shard))
             var isCut = false
             for row in rows {
-                guard chosen.members.count < claim.shardSize else {
+                guard chosen.members.count < size else {
                     isCut = true
                     break
                 }
                 run.cursor = try row.decode("installation")
                 if try row.decode(String?.self, "start_state") == nil { try chosen.add(row) }
             }
-            run.isSwept = !isCut && rows.count < claim.shardSize
+            run.isSwept = !isCut && rows.count < size
         }
         return chosen.members
     }
@@ -67,7 +68,7 @@ extension PostgresStartStore {
             """
             delete from start_queue where ctid = any(array(
                 select ctid from start_queue where run = \(run.id) and due_at <= \(claim.at)
-                order by due_at limit \(claim.shardSize) for update skip locked))
+                order by due_at limit \(claim.size(of: shard.address.bundleID)) for update skip locked))
             returning installation, attempts
             """)
         guard !rows.isEmpty else { return }

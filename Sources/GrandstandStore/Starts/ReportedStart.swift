@@ -20,9 +20,11 @@ struct ReportedStart {
     let startedAt: Date?
     let finishedAt: Date?
     let rate: StartReport.Rate?
-    /// The counts when the run was closed.
-    let closed: (followers: Int, ineligible: [StartForm.Ineligible: Int])?
-    let isSending: Bool
+    /// The followers without a start when the run was closed, by why they have none; `nil`: it is open, or they are not
+    /// counted yet.
+    let closed: [StartForm.Ineligible: Int]?
+    /// Pushes that are under way.
+    let underWay: Int
     /// A follower without one may still get it: it was not opened, or begins anew, or its run is not done.
     let isLeft: Bool
 
@@ -31,8 +33,8 @@ struct ReportedStart {
         """
         select \(AudienceColumns.all(of: "u", as: "audience_")), ae.id as app, \(StartStanding.columns), r.id as run,
             coalesce(s.asked_by, s.declared_by) as started_by,
-            r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.followers, r.too_old, r.disabled,
-            r.without_token, coalesce(cardinality(r.noted), 0) > 0 as is_sending,
+            r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.too_old, r.disabled,
+            r.without_token, coalesce(r.too_late, 0) as too_late, coalesce(cardinality(r.noted), 0) as under_way,
             r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
                 or \(PostgresStartStore.headOfQueue) is not null as is_left
         from (select * from events where key = \(key.rawValue)) e
@@ -60,17 +62,13 @@ struct ReportedStart {
         rate = try row.decode(Date?.self, "rate_from").map {
             StartReport.Rate(answered: try row.decode("rate_answered"), from: $0, until: until)
         }
-        closed = try row.decode(Int?.self, "followers").map {
-            (
-                $0,
-                [
-                    .system: try row.decode(Int?.self, "too_old") ?? 0,
-                    .disabled: try row.decode(Int?.self, "disabled") ?? 0,
-                    .noToken: try row.decode(Int?.self, "without_token") ?? 0,
-                ]
-            )
+        closed = try row.decode(Int?.self, "too_old").map {
+            [
+                .system: $0, .disabled: try row.decode("disabled"), .noToken: try row.decode("without_token"),
+                .tooLate: try row.decode("too_late"),
+            ]
         }
-        isSending = try row.decode("is_sending")
+        underWay = try row.decode("under_way")
         isLeft = try row.decode("is_left")
     }
 }

@@ -1,3 +1,5 @@
+internal import Postgres
+
 /// Answers to costly questions: one at a time for each, and a caller that asks meanwhile shares the next. So an answer
 /// is never older than its question, and the cost is bounded however many ask: as long as it took, a second at most, it
 /// rests.
@@ -24,7 +26,11 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
             let isNew = waiting[question] == nil
             waiting[question, default: Waiting()].callers.append(continuation)
             waiting[question]?.work = work
-            if isNew { Task.detached { await self.serve(question) } }
+            if isNew {
+                Task.detached { [patience = PostgresPatience.current] in
+                    await PostgresPatience.$current.withValue(patience?.long) { await self.serve(question) }
+                }
+            }
         }
     }
 
@@ -39,6 +45,8 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
                 result = .failure(error)
             }
             for caller in round.callers { caller.resume(with: result) }
+            // Whoever came meanwhile has waited long enough for a database that is away.
+            guard case .success = result else { continue }
             try? await Task.sleep(for: min(began.duration(to: .now), Self.longestRest))
         }
         waiting[question] = nil

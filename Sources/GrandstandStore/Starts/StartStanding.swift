@@ -19,10 +19,10 @@ struct StartStanding {
     private let endsAt: Date?
     private let isEventOver: Bool
     private let channelID: String?
-    private let newest: (contentState: [UInt8], staleDate: Int?, relevanceScore: [UInt8]?)?
+    private let newest: NewestContent?
     private let lastTimestamp: Int
-    /// The broadcast whose content its pushes show; `nil`: the declaration has one.
-    let content: UUID?
+    /// The broadcast whose content its pushes show; `nil`: they show the declared content.
+    var content: UUID? { newest?.broadcast }
 
     /// The next step.
     enum Turn {
@@ -66,21 +66,14 @@ struct StartStanding {
         guard window.from <= now else { return .wait(until: window.from) }
         let later = now.addingTimeInterval(Self.patience)
         guard delivery == .tokens || channelID != nil else { return .wait(until: later) }
-        let payload: StartPayload
-        if let declared = StartPayload(declaration, filledBy: defaults, at: now) {
-            payload = declared
-        } else if let newest {
-            payload = StartPayload(
-                declaration, contentState: newest.contentState, staleDate: newest.staleDate,
-                relevanceScore: newest.relevanceScore)
-        } else {
+        guard let payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
             return .wait(until: later)
         }
         // Below that of every update to come, and not below that of the newest content when it shows that. What was
         // declared gives way to the newest content that is sent to a token as it comes (`CrowdNews`), even in the
         // same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
-        let timestamp = declaration.contentState == nil ? max(lastTimestamp, justNow) : justNow - 1
+        let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         let channelID = delivery == .channel ? channelID : nil
         // A newer content may be shorter.
         guard
@@ -137,9 +130,7 @@ struct StartStanding {
         topics = try row.decode("topics")
         defaults = try row.eventDefaults()
         delivery = try row.word("delivery")
-        let declaration = try row.decode(Bool.self, "is_declared") ? row.startDeclaration() : nil
-        self.declaration = declaration
-        content = try declaration?.contentState == nil ? row.decode(UUID?.self, "newest_id") : nil
+        declaration = try row.decode(Bool.self, "is_declared") ? row.startDeclaration() : nil
         isStopped = try row.decode("is_stopped")
         askedAt = try row.decode("asked_at")
         startsAt = try row.decode("starts_at")
@@ -148,10 +139,10 @@ struct StartStanding {
         channelID = try row.decode("channel_id")
         lastTimestamp = try row.decode("last_timestamp")
         newest = try row.decode(PostgresJSON?.self, "newest_content").map {
-            (
-                $0.bytes, try row.decode(Int?.self, "newest_stale_date"),
-                try row.decode(PostgresJSON?.self, "relevance_score")?.bytes
-            )
+            NewestContent(
+                broadcast: try row.decode("newest_id"), contentState: $0.bytes,
+                staleDate: try row.decode("newest_stale_date"),
+                relevanceScore: try row.decode(PostgresJSON?.self, "relevance_score")?.bytes)
         }
     }
 }

@@ -1,9 +1,10 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 internal import Postgres
 
-/// Levels in the table `quota_levels`.
+/// Levels in `app_environments.quota_level`.
 package struct PostgresQuotaLevels: QuotaLevels {
     private let database: Database
 
@@ -22,31 +23,19 @@ package struct PostgresQuotaLevels: QuotaLevels {
         let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
         try await database.transaction { connection in
             for quota in quotas {
-                let (app, environment) = (quota.bundleID.rawValue, quota.environment.rawValue)
-                try await connection.query(
-                    """
-                    insert into quota_levels (bundle_id, environment, level)
-                    select bundle_id, environment, 'ok' from app_environments
-                    where bundle_id = \(app) and environment = \(environment)::text::environment
-                    on conflict do nothing
-                    """)
+                let level = quota.level.rawValue
+                let app = AppColumns.isOf(
+                    AppEnvironment(bundleID: quota.bundleID, environment: quota.environment), row: "ae")
                 // Locked first: of two replicas that see the same change, one tells.
                 let before = try await connection.query(
-                    """
-                    select level from quota_levels where bundle_id = \(app)
-                        and environment = \(environment)::text::environment and level <> \(quota.level.rawValue)
-                    for update
-                    """)
+                    "select quota_level from app_environments ae where \(app) and quota_level <> \(level) for update")
                 guard let row = before.first else { continue }
-                let previous: String = try row.decode("level")
+                let previous: String = try row.decode("quota_level")
                 try await connection.pipeline([
+                    "update app_environments ae set quota_level = \(level) where \(app)",
                     """
-                    update quota_levels set level = \(quota.level.rawValue)
-                    where bundle_id = \(app) and environment = \(environment)::text::environment
-                    """,
-                    """
-                    select note_for_webhooks(\(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now), \(app),
-                        detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
+                    select note_for_webhooks(\(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now),
+                        \(quota.bundleID.rawValue), detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
                     """,
                 ])
             }

@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Postgres
 
 /// Messages are made of the notes that triggers take of what happened (migrations). A note is deleted in the transaction
@@ -11,7 +12,7 @@ extension PostgresWebhookOutbox {
             let taken = try await connection.pipeline([
                 Self.takeNotes(limit), Self.takeSettlements(limit),
                 """
-                select id, \(ReachColumns.columns("webhooks")) from webhooks
+                select id, apps from webhooks
                 where state = 'enabled' and \(WebhookTopic.broadcastSettled.rawValue)::text::webhook_topic = any(topics)
                 """,
             ])

@@ -41,12 +41,14 @@ extension PostgresWebhookOutbox {
             update webhooks set failing_since = coalesce(failing_since, \(now)),
                 state = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Webhook.patience))
                     then 'disabled' else state end,
+                version = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Webhook.patience))
+                    then nextval('resource_versions') else version end,
                 reason = case when \(row.isGone) then \(row.reason)
                     when failing_since <= \(now.addingTimeInterval(-Webhook.patience)) and state = 'enabled'
                     then 'every message failed for five days; last: ' || \(row.reason) else reason end
             where id = \(webhook) and (failing_since is null or \(row.isGone) and state = 'enabled'
                 or failing_since <= \(now.addingTimeInterval(-Webhook.patience)) and state = 'enabled')
-            returning bundle_id, url, reason, state = 'disabled' and reason is not null as is_disabled
+            returning apps, url, reason, state = 'disabled' and reason is not null as is_disabled
             """)
         guard let change = disabled.first, try change.decode(Bool.self, "is_disabled") else { return }
         let (reason, url): (String?, WebhookURL) = (try change.decode("reason"), try change.word("url"))
@@ -56,7 +58,7 @@ extension PostgresWebhookOutbox {
             where webhook = \(webhook) and state = 'queued' and \(row.isGone)
             """,
             AuditRows(by: .server, at: now).insert(
-                .webhookDisabled, .init(bundleID: try change.optionalWord("bundle_id")),
+                .webhookDisabled, .init(bundleID: try ReachColumns.read(change).onlyApp),
                 reason: "\(webhook.uuidString.lowercased()) \(url.origin): \(reason ?? "")"),
         ])
     }

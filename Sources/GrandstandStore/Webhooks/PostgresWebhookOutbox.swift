@@ -43,6 +43,14 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
         }
     }
 
+    package func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws {
+        try await database.query(
+            """
+            update webhook_deliveries set next_attempt_at = \(until)
+            where id = \(delivery) and state = 'sending' and leased_by = \(replica)
+            """)
+    }
+
     package func release(_ deliveries: [UUID], replica: UUID, now: Date) async throws {
         try await database.transaction { connection in
             _ = try await connection.pipeline([

@@ -18,11 +18,10 @@ package struct PostgresWebhookStore: WebhookStore {
             try await Self.refuseTooMany(for: reach, on: connection)
             let row = try await connection.query(
                 """
-                insert into webhooks (id, url, description, topics, bundle_id, apps, state, secret,
-                    created_at, updated_at)
+                insert into webhooks (id, url, description, topics, apps, state, secret, created_at, updated_at)
                 values (gen_random_uuid(), \(draft.url.rawValue), \(draft.description),
-                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.first(reach)),
-                    \(ReachColumns.all(reach)), \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
+                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.value(reach)),
+                    \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
                 returning \(Self.columns)
                 """
             ).first
@@ -39,7 +38,7 @@ package struct PostgresWebhookStore: WebhookStore {
         try await database.transaction { connection in
             let reach = try await Self.registered(draft.reach, on: connection)
             let known = try await connection.query(
-                "select \(ReachColumns.columns("webhooks")) from webhooks where id = \(id)")
+                "select apps from webhooks where id = \(id)")
             guard let old = try known.first.map(ReachColumns.read) else { return nil }
             // One that stays where it is may stay, however many there are.
             if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
@@ -50,11 +49,12 @@ package struct PostgresWebhookStore: WebhookStore {
                 """
                 update webhooks set url = \(draft.url.rawValue), description = \(draft.description),
                     topics = \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
-                    bundle_id = \(ReachColumns.first(reach)), apps = \(ReachColumns.all(reach)),
+                    apps = \(ReachColumns.value(reach)),
                     reason = case when \(draft.isEnabled) then null else reason end,
                     failing_since = case when \(draft.isEnabled) and state = 'disabled' then null
                         else failing_since end,
-                    state = \(Self.state(draft).rawValue)::text::webhook_state, updated_at = \(now)
+                    state = \(Self.state(draft).rawValue)::text::webhook_state, updated_at = \(now),
+                    version = nextval('resource_versions')
                 where id = \(id) returning \(Self.columns)
                 """
             ).first
@@ -135,10 +135,10 @@ package struct PostgresWebhookStore: WebhookStore {
         let rows = try await connection.query(
             """
             select r.app, count(*) as n from webhooks w
-            left join lateral unnest(reach_of(w.bundle_id, w.apps)) as r(app) on true
+            left join lateral unnest(w.apps) as r(app) on true
             where w.id is distinct from \(id)::uuid
-                and (r.app = any(\(ReachColumns.all(reach))::text[])
-                    or \(ReachColumns.all(reach))::text[] is null and r.app is null)
+                and (r.app = any(\(ReachColumns.value(reach))::text[])
+                    or \(ReachColumns.value(reach))::text[] is null and r.app is null)
             group by r.app having count(*) >= \(Webhook.limit) order by r.app limit 1
             """)
         guard let row = rows.first else { return }
@@ -168,7 +168,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     static let columns: PostgresQuery = """
-        id, url, description, topics::text[] as topics, \(ReachColumns.columns("webhooks")), state, reason,
+        id, url, description, topics::text[] as topics, apps, state, reason,
         failing_since, previous_secret_until, created_at, updated_at, version
         """
 

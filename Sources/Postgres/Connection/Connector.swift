@@ -16,11 +16,6 @@ struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
 
-    /// Of a quality of service of their own: those of the default one are Swift's pool, and hosts that are silent would
-    /// block them all.
-    private static let threads = DispatchQueue(
-        label: "grandstand.postgres.connect", qos: .utility, attributes: .concurrent)
-
     /// - Throws: `connectionFailed` with libpq's words, which never hold the password.
     func connect() async throws(PostgresError) -> LibPQConnection {
         let result = await withCheckedContinuation { continuation in
@@ -31,7 +26,9 @@ struct Connector: Sendable {
 
     /// The same for a caller that may not wait for the end: `done` is called on the attempt's thread.
     func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
-        Self.threads.async { done(connectBlocking()) }
+        // A serial queue has a thread of its own; those of a concurrent one are as few as the cores, and hosts that are
+        // silent would block them all.
+        DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async { done(connectBlocking()) }
     }
 
     /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow
@@ -73,28 +70,67 @@ struct Connector: Sendable {
         guard !connection.isBroken else {
             return .failure(Self.failure(connection.errorMessage))
         }
-        var settings = configuration.sessionSettings
-        if configuration.onlyReads { settings["default_transaction_read_only"] = "on" }
-        for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
-            guard set(name, to: value, on: pointer) else {
-                return .failure(PostgresError(.connectionFailed, connection.errorMessage))
-            }
-        }
+        if let fault = prepare(connection) { return .failure(fault) }
         guard !configuration.mustWrite || !connection.isReadOnly else {
             return .failure(Self.failure("session is read-only: the server takes no writes, or is a standby"))
         }
-        PQsetnonblocking(pointer, 1)
         return .success(connection)
     }
+
+    /// Makes the session's settings, in one round trip and within `silence`: libpq bounds the making of a connection, but
+    /// would wait for ever for a server that is frozen after that.
+    ///
+    /// - Returns: why it did not work.
+    private func prepare(_ connection: LibPQConnection) -> PostgresError? {
+        PQsetnonblocking(connection.pointer, 1)
+        var settings = configuration.sessionSettings
+        if configuration.onlyReads { settings["default_transaction_read_only"] = "on" }
+        if PQserverVersion(connection.pointer) >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
+        let ordered = settings.sorted { $0.key < $1.key }
+        guard !ordered.isEmpty else { return nil }
+        let sql =
+            "select "
+            + ordered.indices.map { "pg_catalog.set_config($\(2 * $0 + 1), $\(2 * $0 + 2), false)" }
+            .joined(separator: ", ")
+        let isSent = withCStrings(ordered.flatMap { [$0.key, $0.value] }) { values in
+            PQsendQueryParams(connection.pointer, sql, Int32(2 * ordered.count), nil, values, nil, nil, 0)
+        }
+        guard isSent == 1 else { return PostgresError(.connectionFailed, connection.errorMessage) }
+        return connection.isDone(within: .seconds(Self.silence))
+            ? nil : PostgresError(.connectionFailed, connection.errorMessage)
+    }
+
+    /// What the server is to do when this client is gone without a word: a statement that runs, or waits for a lock, ends
+    /// within seconds, and holds up nobody.
+    private static let clientSettings = [
+        "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
+        "tcp_keepalives_count": "3", "tcp_user_timeout": "10s",
+    ]
 }
 
-/// Sets one setting for the session, before anybody else uses the connection.
-private func set(_ name: String, to value: String, on pointer: OpaquePointer) -> Bool {
-    let result = withCStrings([name, value]) { values in
-        PQexecParams(pointer, "select pg_catalog.set_config($1, $2, false)", 2, nil, values, nil, nil, 0)
+extension LibPQConnection {
+    /// Sends what is to be sent, and waits for the end of its one query.
+    ///
+    /// - Returns: whether it succeeded in time.
+    fileprivate func isDone(within limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            let flushed = PQflush(pointer)
+            guard flushed >= 0 else { return false }
+            if PQisBusy(pointer) == 0 {
+                guard let result = PQgetResult(pointer) else { return true }
+                defer { PQclear(result) }
+                guard PQresultStatus(result) == PGRES_TUPLES_OK else { return false }
+                continue
+            }
+            let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+            guard left > 0 else { return false }
+            var entry = pollfd(fd: socket, events: Int16(flushed == 0 ? POLLIN : POLLIN | POLLOUT), revents: 0)
+            guard poll(&entry, 1, Int32(left.rounded(.up))) >= 0 || errno == EINTR, PQconsumeInput(pointer) == 1 else {
+                return false
+            }
+        }
     }
-    defer { PQclear(result) }
-    return PQresultStatus(result) == PGRES_TUPLES_OK
 }
 
 /// Calls `body` with a NULL-terminated array of C strings.

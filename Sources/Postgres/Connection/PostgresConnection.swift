@@ -15,6 +15,8 @@ package final class PostgresConnection: PostgresQuerying {
         var isSpoiled = false
         /// The server refused to write.
         var refusedToWrite = false
+        /// When its task began to wait for the connection, until that had its first answer.
+        var askedAt: ContinuousClock.Instant?
     }
 
     private let state: Mutex<State>
@@ -42,16 +44,16 @@ package final class PostgresConnection: PostgresQuerying {
     /// without waking another thread; what it does between two queries holds others' answers up, so it must be short.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
-    /// Runs one query within `queryTimeout`.
+    /// Runs one query within the task's `PostgresPatience`, without one within `queryTimeout`.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
-        try await run([query], timeout: configuration.queryTimeout)[0]
+        try await run([query])[0]
     }
 
     /// Runs one query; past its deadline it is cancelled at the server.
     @discardableResult
     package func query(_ query: PostgresQuery, deadline: Duration?) async throws -> PostgresRows {
-        try await run([query], timeout: deadline ?? configuration.queryTimeout)[0]
+        try await run([query], timeout: deadline)[0]
     }
 
     /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one.
@@ -59,7 +61,7 @@ package final class PostgresConnection: PostgresQuerying {
     /// - Throws: the first error, with `pipelineIndex`; later queries are not carried out.
     @discardableResult
     package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await run(queries, timeout: configuration.queryTimeout)
+        try await run(queries)
     }
 
     /// Runs several statements separated by semicolons, without parameters (migrations).
@@ -75,6 +77,9 @@ package final class PostgresConnection: PostgresQuerying {
     /// Whether the next task may have it.
     var isReusable: Bool { raw.isClean && !state.withLock { $0.isSpoiled || $0.isBusy } }
 
+    /// It is lent to this task, which has waited since then.
+    func lend(since asked: ContinuousClock.Instant) { state.withLock { $0.askedAt = asked } }
+
     /// The next query begins a transaction.
     func beginWithNext() { state.withLock { $0.beginsNext = true } }
 
@@ -86,23 +91,27 @@ package final class PostgresConnection: PostgresQuerying {
 
     /// Runs the statements that end a transaction, whatever becomes of the task meanwhile.
     func end(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await run(queries, timeout: configuration.queryTimeout, isCancellable: false)
+        try await run(queries, isCancellable: false)
     }
 
     @discardableResult
     func run(
-        _ queries: [PostgresQuery], timeout: Duration, isCancellable: Bool = true
+        _ queries: [PostgresQuery], timeout: Duration? = nil, isCancellable: Bool = true
     ) async throws(PostgresError) -> [PostgresRows] {
         guard !queries.isEmpty else { return [] }
         return try await exclusively { connection throws(PostgresError) in
             guard !isCancellable || !Task.isCancelled else {
                 throw PostgresError(.cancelled, "the task was cancelled before the query was sent")
             }
+            guard !connection.isSpoiled else {
+                throw PostgresError(.connectionLost, "the connection was given up after an earlier query")
+            }
+            let limits = connection.limits(timeout)
             let begins = connection.takeBegin()
             let all = begins ? ["begin"] + queries : queries
             let results: [PostgresRows]
             do throws(PostgresError) {
-                results = try await connection.attempt(all, timeout, isCancellable)
+                results = try await connection.attempt(all, limits, isCancellable)
             } catch {
                 guard begins, let index = error.pipelineIndex else { throw error }
                 var shifted = error
@@ -114,6 +123,30 @@ package final class PostgresConnection: PostgresQuerying {
     }
 
     // MARK: On the wire
+
+    private var isSpoiled: Bool { state.withLock { $0.isSpoiled } }
+
+    /// The first answer after a wait for the connection is waited for as long as there is patience left.
+    private func limits(_ timeout: Duration?) -> QueryExecution.Limits {
+        let now = ContinuousClock.now
+        let asked = state.withLock { state in
+            defer { state.askedAt = nil }
+            return state.askedAt
+        }
+        let patience = configuration.health.patience(PostgresPatience.current)
+        guard let patience else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
+        // A turn that came late is worth a try.
+        func end(_ duration: Duration) -> ContinuousClock.Instant {
+            max((asked ?? now) + duration, now + min(duration, PostgresHealth.probe))
+        }
+        return QueryExecution.Limits(
+            end: min(end(patience.limit), timeout.map { now + $0 } ?? end(patience.limit)),
+            silence: patience.silence, firstSilence: end(patience.silence))
+    }
+
+    private func finish(_ execution: QueryExecution) async {
+        if await !execution.finish() { state.withLock { $0.isSpoiled = true } }
+    }
 
     private func takeBegin() -> Bool {
         state.withLock { state in
@@ -143,25 +176,25 @@ package final class PostgresConnection: PostgresQuerying {
     /// Prepared statements the server no longer knows, or whose result changed with the schema, are prepared again,
     /// once, where that repeats nothing.
     private func attempt(
-        _ queries: [PostgresQuery], _ timeout: Duration, _ isCancellable: Bool
+        _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
         let wasInTransaction = raw.isInTransaction
         do throws(PostgresError) {
-            return try await perform(queries, timeout, isCancellable)
+            return try await perform(queries, limits, isCancellable)
         } catch {
             let isStale =
                 error.sqlState == .invalidSQLStatementName
                 || error.sqlState == .featureNotSupported && error.message.contains("cached plan")
             guard isStale, !wasInTransaction, !raw.isInTransaction else { throw error }
             state.withLock { $0.statements.removeAll() }
-            return try await perform(queries, timeout, isCancellable)
+            return try await perform(queries, limits, isCancellable)
         }
     }
 
     private func perform(
-        _ queries: [PostgresQuery], _ timeout: Duration, _ isCancellable: Bool
+        _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
-        var execution = QueryExecution(raw, timeout: timeout, isCancellable: isCancellable)
+        var execution = QueryExecution(raw, limits, configuration.health, isCancellable: isCancellable)
         do throws(PostgresError) {
             let rows: [PostgresRows]
             if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
@@ -174,11 +207,12 @@ package final class PostgresConnection: PostgresQuerying {
             if let interruption = execution.interruption { throw interruption }
             return rows
         } catch {
-            await execution.finish()
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
             if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE
             {
                 state.withLock { $0.isSpoiled = true }
+            } else {
+                await finish(execution)
             }
             guard let interruption = execution.interruption else { throw error }
             throw interruption
@@ -199,7 +233,7 @@ package final class PostgresConnection: PostgresQuerying {
             }
         }
         if let failure { throw failure }
-        await execution.finish()
+        await finish(execution)
         return rows
     }
 
@@ -236,7 +270,7 @@ package final class PostgresConnection: PostgresQuerying {
         if let sync = try await execution.nextResult() { PQclear(sync) }
         guard PQexitPipelineMode(raw.pointer) == 1 else { throw execution.lost() }
         if let failure { throw failure }
-        await execution.finish()
+        await finish(execution)
         return rows
     }
 
@@ -301,7 +335,8 @@ package final class PostgresConnection: PostgresQuerying {
     }
 
     private func simple(_ sql: String) async throws(PostgresError) {
-        var execution = QueryExecution(raw, timeout: .seconds(3_600), isCancellable: true)
+        let limits = QueryExecution.Limits(end: .now + .seconds(3_600))
+        var execution = QueryExecution(raw, limits, configuration.health, isCancellable: true)
         try sent(PQsendQuery(raw.pointer, sql), execution)
         _ = try execution.flush()
         var failure: PostgresError?
@@ -312,11 +347,10 @@ package final class PostgresConnection: PostgresQuerying {
                 failure = failure ?? error
             }
         } catch {
-            await execution.finish()
             state.withLock { $0.isSpoiled = true }
             throw error
         }
-        await execution.finish()
+        await finish(execution)
         if let failure { throw execution.interruption ?? failure }
     }
 

@@ -5,29 +5,41 @@ private import Dispatch
 ///
 /// libpq is driven from the caller's thread; the loop only says when the socket is ready. When the deadline passes or
 /// the task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown,
-/// so that the connection is clean for the next one.
+/// so that the connection is clean for the next one. A server that does not answer that either is not waited for.
 struct QueryExecution {
     let connection: LibPQConnection
+    private let health: PostgresHealth
+    private let limits: Limits
+    /// `health.mark` when the deadline was set.
+    private var mark: Int64
     private var deadline: ContinuousClock.Instant
     private var isCancellable: Bool
     /// Why the server was asked to cancel.
     private(set) var interruption: PostgresError?
-    private var cancellation: Task<Void, Never>?
+    private var cancellation: Cancellation?
     /// When the wait for the cancelled query's end is given up.
     private var drainEnd = ContinuousClock.now
 
-    /// How long a cancelled query may take to end before its connection is given up.
-    private static let drainBound = Duration.seconds(5)
-    private static let cancelInterval = Duration.milliseconds(200)
-    /// Of a quality of service of their own: those of the default one are Swift's pool, and a server that is frozen blocks
-    /// them all.
-    private static let threads = DispatchQueue(
-        label: "grandstand.postgres.cancel", qos: .background, attributes: .concurrent)
+    /// When the answer is waited for no longer.
+    struct Limits {
+        var end: ContinuousClock.Instant
+        /// The time without any answer of the server to anybody after which that is so already; `nil`: however long.
+        var silence: Duration?
+        /// The end of the first such time.
+        var firstSilence: ContinuousClock.Instant?
+    }
 
-    init(_ connection: LibPQConnection, timeout: Duration, isCancellable: Bool) {
+    /// How long a cancelled query may take to end before its connection is given up: a request has no time for that.
+    private var drainBound: Duration { limits.silence == nil ? .seconds(5) : .milliseconds(500) }
+    private static let cancelInterval = Duration.milliseconds(200)
+
+    init(_ connection: LibPQConnection, _ limits: Limits, _ health: PostgresHealth, isCancellable: Bool) {
         self.connection = connection
+        self.health = health
+        self.limits = limits
         self.isCancellable = isCancellable
-        deadline = ContinuousClock.now + timeout
+        mark = health.mark
+        deadline = min(limits.end, limits.firstSilence ?? limits.end)
     }
 
     /// The next result; `nil` at the end of a query's results.
@@ -39,6 +51,7 @@ struct QueryExecution {
             try await wait(isFlushing ? [.read, .write] : .read)
             guard PQconsumeInput(connection.pointer) == 1 else { throw lost() }
         }
+        if !connection.isBroken { health.answered() }
         return PQgetResult(connection.pointer)
     }
 
@@ -52,7 +65,9 @@ struct QueryExecution {
     }
 
     /// Waits for the server's side of the cancellation, so that it cannot hit the next query.
-    func finish() async { await cancellation?.value }
+    ///
+    /// - Returns: `false` when it did not come in time: there must be no next query on this connection.
+    func finish() async -> Bool { await cancellation?.ended(within: drainBound) ?? true }
 
     func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
 
@@ -61,7 +76,20 @@ struct QueryExecution {
             for: interest, on: connection.socket, until: deadline, isCancellable: isCancellable)
         switch outcome {
         case .ready: return
-        case .timedOut: try interrupt(PostgresError(.timedOut, "the query's time was up; it was cancelled"))
+        case .timedOut:
+            if interruption == nil {
+                if let silence = limits.silence {
+                    let silenceEnd = min(limits.end, health.answeredAt + silence)
+                    if silenceEnd > .now {
+                        // Others have answers: this one may take its time.
+                        mark = health.mark
+                        deadline = silenceEnd
+                        return
+                    }
+                }
+                health.failed(since: mark)
+            }
+            try interrupt(PostgresError(.timedOut, "the query's time was up; it was cancelled"))
         case .cancelled: try interrupt(PostgresError(.cancelled, "the task was cancelled, and the query with it"))
         }
     }
@@ -75,22 +103,57 @@ struct QueryExecution {
         } else {
             interruption = reason
             isCancellable = false
-            drainEnd = now + Self.drainBound
+            drainEnd = now + (health.isAway && limits.silence != nil ? .zero : drainBound)
         }
         deadline = min(drainEnd, now + Self.cancelInterval)
         guard let cancel = PQgetCancel(connection.pointer) else { throw reason }
-        let handle = CancelHandle(cancel)
-        let earlier = cancellation
-        cancellation = Task.detached {
-            await earlier?.value
+        cancellation = Cancellation(CancelHandle(cancel), after: cancellation)
+        guard now < drainEnd else { throw reason }
+    }
+}
+
+/// A request to cancel that is under way.
+private final class Cancellation: Sendable {
+    /// Ends when the request has.
+    private let ending: AsyncStream<Void>
+    private let task: Task<Void, Never>
+
+    init(_ handle: CancelHandle, after earlier: Cancellation?) {
+        let (ending, end) = AsyncStream.makeStream(of: Void.self)
+        self.ending = ending
+        task = Task.detached {
+            await earlier?.task.value
             await withCheckedContinuation { continuation in
-                // PQcancel opens a connection of its own and blocks for it.
-                Self.threads.async {
+                // PQcancel opens a connection of its own and blocks for it, for as long as the server is frozen. A serial
+                // queue has a thread of its own then; those of a concurrent one are as few as the cores, and all would block.
+                DispatchQueue(label: "grandstand.postgres.cancel", qos: .background).async {
                     handle.cancel()
                     continuation.resume()
                 }
             }
+            end.finish()
         }
+    }
+
+    /// Also in a task that was cancelled.
+    ///
+    /// - Returns: whether it has ended by then.
+    func ended(within limit: Duration) async -> Bool {
+        await Task { [ending] in
+            await withTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    for await _ in ending {}
+                    return !Task.isCancelled
+                }
+                group.addTask {
+                    try? await Task.sleep(for: limit)
+                    return false
+                }
+                let first = await group.next() ?? false
+                group.cancelAll()
+                return first
+            }
+        }.value
     }
 }
 

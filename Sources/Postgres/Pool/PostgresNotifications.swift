@@ -27,6 +27,9 @@ private struct Listener: Sendable {
     let pool: PostgresPool
     let channels: [String]
 
+    /// How long the server may take for an answer; then another connection is made.
+    private static let patience = Duration.seconds(5)
+
     private var names: Logger.Metadata { ["channels": "\(channels.joined(separator: ", "))"] }
 
     func run(_ yield: @Sendable (PostgresNotification) -> Void) async {
@@ -40,7 +43,8 @@ private struct Listener: Sendable {
                 for channel in channels {
                     let quoted = channel.split(separator: "\"", omittingEmptySubsequences: false).joined(
                         separator: "\"\"")
-                    try await connection.query(PostgresQuery(unsafeSQL: "listen \"\(quoted)\""))
+                    try await connection.query(
+                        PostgresQuery(unsafeSQL: "listen \"\(quoted)\""), deadline: Self.patience)
                 }
                 yield(.listening)
                 backoff = Backoff()
@@ -80,7 +84,7 @@ private struct Listener: Sendable {
             case .cancelled: return
             case .timedOut:
                 // A closed pool is noticed now, a peer that vanished, and a server that takes no writes any more.
-                try await connection.query("select 1")
+                try await connection.query("select 1", deadline: Self.patience)
                 if pool.configuration.mustWrite, connection.isReadOnly { pool.leave(connection.generation) }
             case .ready:
                 guard PQconsumeInput(pointer) == 1 else {

@@ -30,9 +30,19 @@ package final class PostgresPool: PostgresQuerying {
         within patience: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
-        let asked = configuration.onWait.map { _ in ContinuousClock.now }
-        let connection = try await acquire(within: patience ?? configuration.reachTimeout)
-        if let asked { configuration.onWait?(asked.duration(to: .now)) }
+        let asked = ContinuousClock.now
+        let mark = configuration.health.mark
+        let connection: PostgresConnection
+        do throws(PostgresError) {
+            connection = try await acquire(within: patience ?? configuration.reachTimeout, since: asked)
+        } catch {
+            if error.kind == .connectionFailed || error.kind == .poolExhausted {
+                configuration.health.failed(since: mark)
+            }
+            throw error
+        }
+        connection.lend(since: asked)
+        configuration.onWait?(asked.duration(to: .now))
         do {
             let value = try await body(connection)
             release(connection)
@@ -113,10 +123,14 @@ package final class PostgresPool: PostgresQuerying {
 
     // MARK: Lending
 
-    private func acquire(within patience: Duration) async throws(PostgresError) -> PostgresConnection {
-        let asked = ContinuousClock.now
-        let deadline = asked + configuration.acquireTimeout
-        let reached = asked + min(patience, configuration.acquireTimeout)
+    private func acquire(
+        within patience: Duration, since asked: ContinuousClock.Instant
+    ) async throws(PostgresError) -> PostgresConnection {
+        let own = configuration.health.patience(PostgresPatience.current)
+        if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw Self.unreached }
+        let longest = min(configuration.acquireTimeout, own?.limit ?? configuration.acquireTimeout)
+        let deadline = asked + longest
+        let reached = asked + min(patience, longest, own?.silence ?? patience)
         while true {
             let turn = state.withLock { $0.next(maximum: configuration.maximumConnections) }
             switch turn {
@@ -211,6 +225,7 @@ package final class PostgresPool: PostgresQuerying {
         connector.connect { [self] result in
             switch result {
             case .success(let raw):
+                configuration.health.answered()
                 let connection = PostgresConnection(raw, configuration: configuration, generation: generation)
                 if !ended(id, .connection(connection)) { release(connection) }
             case .failure(let error):

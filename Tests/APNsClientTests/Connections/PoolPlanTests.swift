@@ -21,6 +21,12 @@ struct PoolPlanTests {
         #expect(plan.choose([Self.member(1_000), Self.member(900)]) == 1)
     }
 
+    @Test func `connections that carry the same take turns`() {
+        let members = [Self.member(0), Self.member(0), Self.member(0)]
+        #expect((0..<6).map { plan.choose(members, turn: $0) } == [0, 1, 2, 0, 1, 2])
+        #expect((0..<3).map { plan.choose([Self.member(2), Self.member(1), Self.member(2)], turn: $0) } == [1, 1, 1])
+    }
+
     @Test func `a new one gets its first request when the others have some`() {
         #expect(plan.choose([Self.member(1), Self.member(0, of: 1, isProven: false)]) == 1)
     }

@@ -19,6 +19,8 @@ struct Door: Sendable {
         environment: .development,
         credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID))
 
+    static let use = KeyUse(credentials: address.credentials, environment: address.environment)
+
     /// Runs `body` with capitals accepted on management paths, unless `options` say otherwise.
     static func with(
         settings: (inout APNsClient.Settings) -> Void = { _ in },

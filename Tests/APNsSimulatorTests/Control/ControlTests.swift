@@ -76,6 +76,45 @@ struct ControlTests {
         }
     }
 
+    @Test func `buckets come, count, change and go`() async throws {
+        try await ControlStage.with { stage in
+            let client = try await stage.client()
+            let id = try #require(try await client.create(policy: 0)[header: "apns-channel-id"])
+            let made = try await stage.call(
+                "POST", "/buckets", #"{"name": "b", "by": "channel", "rate": 0, "burst": 2, "retryAfter": true}"#)
+            #expect(made.status == 201)
+            #expect(made.json["operation"] as? String == "broadcast")
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await client.broadcast(on: id).status) }
+            #expect(statuses == [200, 200, 429])
+
+            let bucket = try await stage.call("GET", "/buckets/b").json
+            #expect(bucket["since"] is Double)
+            #expect(bucket["counts"] as? [String: Double] == ["taken": 2, "refused": 1, "allowed": 2])
+            let keys = try #require(bucket["keys"] as? [[String: Any]])
+            #expect(keys.count == 1)
+            #expect(keys.first?["channelId"] as? String == id)
+            #expect(keys.first?["bundleId"] as? String == Bench.bundleID)
+            let none = try await stage.call("GET", "/buckets/b?keys=0").json
+            #expect((none["keys"] as? [Any])?.isEmpty == true)
+            #expect(none["keysSeen"] as? Int == 1)
+
+            let changed = try await stage.call("PATCH", "/buckets/b", #"{"rate": 1000000, "retryAfter": false}"#)
+            #expect(changed.json["rate"] as? Double == 1_000_000)
+            #expect(try await client.broadcast(on: id).status == 200)
+            #expect(try await stage.call("PATCH", "/buckets/b", #"{"by": "app"}"#).status == 400)
+            #expect(try await stage.call("PATCH", "/buckets/c", #"{"rate": 1}"#).status == 404)
+            #expect(try await stage.call("POST", "/buckets", #"{"name": "b", "by": "app", "rate": 1}"#).status == 400)
+            let all = try await stage.call("GET", "/buckets").json
+            #expect((all["buckets"] as? [[String: Any]])?.compactMap { $0["name"] as? String } == ["b"])
+            #expect(try await stage.call("DELETE", "/buckets/b").status == 204)
+            #expect(try await stage.call("DELETE", "/buckets/b").status == 404)
+            #expect(try await stage.call("DELETE", "/buckets").status == 204)
+            #expect(try await stage.call("PUT", "/buckets").status == 405)
+            #expect(try await stage.call("GET", "/buckets/b/c").status == 404)
+        }
+    }
+
     @Test func `apps and channels are seen and changed`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Testing
 
 /// A start that is killed in the midst: an event, the followers of its team, and their actions meanwhile.
@@ -63,7 +64,7 @@ struct KickOff: Sendable {
     func confirm() async throws -> [Fan] {
         let shown = (early + late).enumerated().filter { $0.offset.isMultiple(of: 2) && cards(of: $0.element) > 0 }
             .map(\.element)
-        try await all(shown) { fan in
+        try await forEach(shown, atMost: 12) { fan in
             try await insist("\(fan.phone) reports", key: deviceKey) { try await fan.reporting($0, of: event) }
         }
         return shown
@@ -87,19 +88,8 @@ struct KickOff: Sendable {
     }
 
     private func register(_ fans: [Fan]) async throws {
-        try await all(fans) { fan in
+        try await forEach(fans, atMost: 12) { fan in
             try await insist("\(fan.phone) registers", key: deviceKey) { try await fan.registration($0) }
-        }
-    }
-
-    /// Does it for all, some at a time.
-    private func all(_ fans: [Fan], _ body: @escaping @Sendable (Fan) async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, fan) in fans.enumerated() {
-                if index >= 12 { try await group.next() }
-                group.addTask { try await body(fan) }
-            }
-            try await group.waitForAll()
         }
     }
 

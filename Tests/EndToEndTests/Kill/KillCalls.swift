@@ -1,3 +1,5 @@
+internal import MatchDriver
+
 /// The calls and their answers. Steps of an event rise: two for each round, the second is a draft that is to be
 /// withdrawn.
 struct KillCalls {
@@ -36,9 +38,9 @@ struct KillCalls {
     }
 
     /// Whether the last message of every event is its newest step, or a later one that may have been accepted.
-    func areMet(by messages: [Stadium.Message]) -> Bool {
+    func areMet(by arrivals: [Arrival]) -> Bool {
         var last = [Int](repeating: 0, count: newest.count)
-        for message in messages { last[message.event] = message.step }
+        for arrival in arrivals { last[arrival.match] = arrival.number }
         return newest.indices.allSatisfy { event in
             last[event] == newest[event] || last[event] > newest[event] && maybe[event].contains(last[event])
         }

@@ -1,8 +1,8 @@
 internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandStore
-internal import Postgres
+internal import GrandstandTestKit
+internal import MatchDriver
 
 extension Stadium {
     /// An intervention and its target.
@@ -20,7 +20,7 @@ extension Stadium {
     /// - Parameter victim: which server.
     func perform(_ kill: Kill, on victim: Int) async {
         switch kill {
-        case .server: killServer(victim)
+        case .server: await killServer(victim)
         case .connections: await killConnections()
         case .database: await killDatabase()
         }
@@ -32,38 +32,19 @@ extension Stadium {
         events: Int, settings: [String: String] = [:], _ body: (Stadium, Simulator) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        var options = SimulatorOptions(directory: folder.path + "/apns")
-        options.capitals = .accepted
-        options.journalCapacity = 1_000_000
-        let simulator = Simulator(options: options, logger: Stage.logger)
-        let addresses = try await simulator.start()
-        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger)
-        var environment = Stage.apns(addresses).merging(settings) { $1 }
-        environment["DATABASE_URL"] = try await migrated(cluster)
-        environment["GRANDSTAND_RECONCILE_INTERVAL"] = "0"
-        let stadium = Stadium(
-            environment: environment, cluster: cluster,
-            postmasterFile: folder.path + "/database/postgres/postmaster.pid",
-            simulator: simulator, secret: try await Stage.secret(environment), events: events)
-        do {
-            try await body(stadium, simulator)
-        } catch {
-            stadium.stop()
-            await cluster.stop()
-            await simulator.stop()
-            throw error
+        try await Simulator.running(in: folder.path + "/apns", logger: Stage.logger) {
+            $0.capitals = .accepted
+        } _: { simulator, addresses in
+            let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger)
+            try await withCleanup({ await cluster.stop() }) {
+                var environment = Stage.apns(addresses).merging(settings) { $1 }
+                environment["DATABASE_URL"] = try await cluster.startMigrated()
+                environment["GRANDSTAND_RECONCILE_INTERVAL"] = "0"
+                let stadium = Stadium(
+                    environment: environment, cluster: cluster, secret: try await Stage.secret(environment),
+                    events: events)
+                try await withCleanup({ await stadium.stop() }) { try await body(stadium, simulator) }
+            }
         }
-        stadium.stop()
-        await cluster.stop()
-        await simulator.stop()
-    }
-
-    private static func migrated(_ cluster: PostgresCluster) async throws -> String {
-        let connectionString = try await cluster.start()
-        let pool = PostgresPool(
-            configuration: PostgresConfiguration(connectionString: connectionString), logger: Stage.logger)
-        _ = try await Migrator(pool).migrate()
-        await pool.close()
-        return connectionString
     }
 }

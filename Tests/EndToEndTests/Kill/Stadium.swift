@@ -1,61 +1,50 @@
-internal import APNsSimulator
-internal import APNsWire
 internal import EmbeddedPostgres
 internal import Foundation
+internal import GrandstandClient
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Synchronization
 internal import Testing
 
 /// Two replicas on a PostgreSQL that can be killed, and the events they serve.
 final class Stadium: Sendable {
-    /// A broadcast that Apple accepted.
-    struct Message {
-        let timestamp: Int
-        let event: Int
-        let step: Int
-    }
-
     private let environment: [String: String]
     private let cluster: PostgresCluster
-    private let postmasterFile: String
-    private let simulator: Simulator
     private let secret: String
-    private let events: Int
-    private let servers = Mutex<[ServerProcess?]>([nil, nil])
+    private let matches: [MatchScript]
+    private let replicas = Mutex<[(server: ServerProcess, client: GrandstandClient)?]>([nil, nil])
 
-    init(
-        environment: [String: String], cluster: PostgresCluster, postmasterFile: String, simulator: Simulator,
-        secret: String, events: Int
-    ) {
+    init(environment: [String: String], cluster: PostgresCluster, secret: String, events: Int) {
         self.environment = environment
         self.cluster = cluster
-        self.postmasterFile = postmasterFile
-        self.simulator = simulator
         self.secret = secret
-        self.events = events
+        matches = (0..<events).map { MatchScript($0, Self.declaration("match-\($0)")) }
     }
+
+    private static func declaration(_ key: String) -> GrandstandClient.Call<GrandstandClient.Event> {
+        let audience = GrandstandClient.Audience(
+            bundleId: Stage.bundleID, environment: .production, storagePolicy: .mostRecentMessageStored)
+        return .putEvent(key, .init(name: "Match", audiences: [audience]))
+    }
+
+    /// Asks one replica or the other.
+    var organiser: Organiser { Organiser { [self] in replicas.withLock { $0.compactMap { $0?.client } } } }
 
     /// Starts both replicas and opens the events.
     func open() async throws {
         try await revive()
-        let api = try #require(caller(0))
-        try await Stage.putApp(api)
-        let audience = Stage.audience(.production, .mostRecentMessageStored)
-        for event in 0..<events {
-            let answer = try await api(
-                "PUT", "/v1/events/match-\(event)", #"{"name": "Match", "audiences": [\#(audience)]}"#)
-            try #require(answer.status == 201, "\(answer.text)")
-        }
-        _ = try await until("every event has its channel", within: .seconds(60)) {
-            try await channels().count >= events ? true : nil
-        }
+        try await organiser.putApp(Stage.bundleID, name: "Stadium")
+        try await organiser.declare(matches)
+        try await until("every event has its channel") { try await channels().count >= matches.count }
     }
 
     /// Events that come while others are killed: their channels are being made then. Whether they were declared is not
     /// known before `settleNewcomers`.
     func declareNewcomers(round: Int) async {
-        for n in 0..<Self.newcomers { _ = try? await declare("late-\(round)-\(n)", replica: n % 2) }
+        for n in 0..<Self.newcomers {
+            _ = await organiser.attempt(Self.declaration("late-\(round)-\(n)"), turn: n)
+        }
     }
 
     /// Events declared in each round.
@@ -64,21 +53,11 @@ final class Stadium: Sendable {
     /// Declares all newcomers again, and waits for their channels.
     func settleNewcomers(rounds: Int) async throws {
         for round in 1...rounds {
-            for n in 0..<Self.newcomers {
-                let status = try await declare("late-\(round)-\(n)", replica: n % 2)
-                try #require(status == 200 || status == 201)
-            }
+            for n in 0..<Self.newcomers { try await organiser.send(Self.declaration("late-\(round)-\(n)")) }
         }
-        _ = try await until("every newcomer has its channel", within: .seconds(60)) {
-            try await channels().count >= events + rounds * Self.newcomers ? true : nil
+        try await until("every newcomer has its channel") {
+            try await channels().count >= matches.count + rounds * Self.newcomers
         }
-    }
-
-    private func declare(_ key: String, replica: Int) async throws -> Int? {
-        let audience = Stage.audience(.production, .mostRecentMessageStored)
-        return try await caller(replica)?(
-            "PUT", "/v1/events/\(key)", #"{"name": "Match", "audiences": [\#(audience)]}"#
-        ).status
     }
 
     /// Apple's IDs of the channels that events have, by event.
@@ -97,53 +76,53 @@ final class Stadium: Sendable {
         let pool = PostgresPool(
             configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
             logger: Stage.logger)
-        do {
-            let rows = try await pool.query(query)
-            await pool.close()
-            return rows
-        } catch {
-            await pool.close()
-            throw error
-        }
+        return try await withCleanup({ await pool.close() }) { try await pool.query(query) }
     }
 
     func caller(_ replica: Int) -> HTTPCaller? {
-        servers.withLock { $0[replica] }.map { HTTPCaller(url: $0.url, secret: secret) }
+        replicas.withLock { $0[replica]?.server.url }.map { HTTPCaller(url: $0, secret: secret) }
     }
 
     /// Sends an event's next state; with a draft that is withdrawn, when this is its turn.
     func update(_ event: Int, round: Int) async -> KillCalls.Call {
         var call = KillCalls.Call(event: event)
         let step = 2 * round
-        if await post(event, step: step).isAccepted { call.accepted = step } else { call.maybe.insert(step) }
+        if await post(event, step: step) != nil { call.accepted = step } else { call.maybe.insert(step) }
         guard KillWorld.all.contains(.withdrawals), (event + round).isMultiple(of: 5) else { return call }
         let draft = step + 1
-        switch await post(event, step: draft) {
-        case (true, let id?):
-            let answer = try? await caller(event % 2)?("DELETE", "/v1/broadcasts/\(id)")
-            switch answer?.status {
-            case 204: call.withdrawn.insert(draft)
-            case 409: call.accepted = draft
-            default: call.maybe.insert(draft)
-            }
+        guard let id = await post(event, step: draft) else {
+            call.maybe.insert(draft)
+            return call
+        }
+        switch await attempt(.cancelBroadcast(id), of: event) {
+        case .success: call.withdrawn.insert(draft)
+        case .failure(let problem) where problem.status == 409: call.accepted = draft
         default: call.maybe.insert(draft)
         }
         return call
     }
 
-    private func post(_ event: Int, step: Int) async -> (isAccepted: Bool, id: String?) {
-        let answer = try? await caller(event % 2)?(
-            "POST", "/v1/events/match-\(event)/broadcasts",
-            #"{"event": "update", "contentState": {"event": \#(event), "step": \#(step)}}"#)
-        return (answer?.status == 202, answer?.json["id"]?.string)
+    /// - Returns: the broadcast's ID, if it was accepted.
+    private func post(_ event: Int, step: Int) async -> String? {
+        guard let content = try? Mark.content(event, step) else { return nil }
+        return try? await attempt(
+            .broadcast(to: "match-\(event)", .init(event: .update, contentState: content)), of: event)?.get().id
     }
 
-    func killServer(_ replica: Int) {
-        let server = servers.withLock { servers in
-            defer { servers[replica] = nil }
-            return servers[replica]
+    /// Makes a call once, at the replica of the event, if that is there.
+    private func attempt<Value>(
+        _ call: GrandstandClient.Call<Value>, of event: Int
+    ) async -> Result<GrandstandClient.Reply<Value>, ServerProblem>? {
+        let client = replicas.withLock { $0[event % 2]?.client }
+        return await Organiser { client.map { [$0] } ?? [] }.attempt(call)
+    }
+
+    func killServer(_ replica: Int) async {
+        let server = replicas.withLock { replicas in
+            defer { replicas[replica] = nil }
+            return replicas[replica]?.server
         }
-        server?.kill9()
+        await server?.kill()
     }
 
     func killConnections() async {
@@ -156,45 +135,22 @@ final class Stadium: Sendable {
         await pool.close()
     }
 
-    /// SIGQUIT: an immediate stop, nothing is written. A supervisor starts the database again at once.
+    /// As a power cut ends it. A supervisor starts the database again at once.
     func killDatabase() async {
-        let text = (try? String(contentsOfFile: postmasterFile, encoding: .utf8)) ?? ""
-        guard let pid = text.split(separator: "\n").first.flatMap({ pid_t($0) }) else { return }
-        Foundation.kill(pid, SIGQUIT)
-        try? await reviveDatabase()
+        await cluster.kill()
+        _ = try? await cluster.start()
     }
 
     /// Starts again what was killed; returns once everything answers.
     func revive() async throws {
-        try await reviveDatabase()
-        for replica in 0..<2 where servers.withLock({ $0[replica] }) == nil {
+        _ = try await cluster.start()
+        for replica in 0..<2 where replicas.withLock({ $0[replica] == nil }) {
             let server = try await ServerProcess.start(environment, wallLead: KillWorld.lead(of: replica))
-            servers.withLock { $0[replica] = server }
+            let url = try #require(URL(string: server.url))
+            let client = GrandstandClient.once(url, key: secret, timeout: .seconds(30))
+            replicas.withLock { $0[replica] = (server, client) }
         }
     }
 
-    private func reviveDatabase() async throws {
-        _ = try await until("PostgreSQL answers", within: .seconds(60)) {
-            _ = try await cluster.start()
-            let pool = PostgresPool(
-                configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
-                logger: Stage.logger)
-            let rows = try? await pool.query("select 1")
-            await pool.close()
-            return rows
-        }
-    }
-
-    /// What Apple accepted, in the order it came.
-    func broadcasts() -> [Message] {
-        simulator.journal().compactMap { entry in
-            guard entry.request.isBroadcast, entry.status == 200,
-                let timestamp = entry.request.timestamp, case let state = entry.request.json["aps"]?["content-state"],
-                let event = state?["event"]?.int, let step = state?["step"]?.int
-            else { return nil }
-            return Message(timestamp: timestamp, event: event, step: step)
-        }
-    }
-
-    func stop() { for replica in 0..<2 { killServer(replica) } }
+    func stop() async { for replica in 0..<2 { await killServer(replica) } }
 }

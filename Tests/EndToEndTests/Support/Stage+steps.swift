@@ -51,7 +51,7 @@ extension Stage {
         try await until("every channel of \(key) is active") {
             let audiences = try await api("GET", "/v1/events/\(key)").json["audiences"]?.items ?? []
             let states = audiences.map { $0["channel"]?["state"]?.string }
-            guard states.allSatisfy({ $0 == "active" }) else { return nil }
+            guard !states.isEmpty, states.allSatisfy({ $0 == "active" }) else { return nil }
             return audiences.compactMap { $0["channel"]?["channelId"]?.string }
         }
     }

@@ -6,6 +6,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Logging
+internal import MatchDriver
 internal import Testing
 
 /// The real server on a real database, the simulator in Apple's place, and a key that may do everything.
@@ -49,34 +50,18 @@ struct Stage: Sendable {
         _ body: ([String: String], Simulator) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
-        var simulatorOptions = SimulatorOptions(directory: folder.path + "/apns")
-        options(&simulatorOptions)
-        let simulator = Simulator(options: simulatorOptions, logger: logger)
-        let addresses = try await simulator.start()
-        do {
+        try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
+            simulator, addresses in
             try await withDatabase { database in
                 let database = ["DATABASE_URL": database.connectionString]
                 try await body(apns(addresses).merging(database) { $1 }.merging(settings) { $1 }, simulator)
             }
-            await simulator.stop()
-        } catch {
-            await simulator.stop()
-            throw error
         }
     }
 
-    /// The settings that send the server to a simulator.
+    /// The settings that send the server to a simulator; lanes do not wait between two messages.
     static func apns(_ addresses: SimulatorAddresses) -> [String: String] {
-        [
-            "GRANDSTAND_PORT": "0",
-            "GRANDSTAND_LANE_INTERVAL": "0",
-            "GRANDSTAND_APNS_KEY_DIR": (addresses.keyFile as NSString).deletingLastPathComponent,
-            "GRANDSTAND_APNS_CA_FILE": addresses.caFile,
-            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL": addresses.url(.development),
-            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": addresses.url(.development),
-            "GRANDSTAND_APNS_PRODUCTION_SEND_URL": addresses.url(.production),
-            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL": addresses.url(.production),
-        ]
+        addresses.settings.merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
     }
 
     /// Builds and runs a server for as long as `body` takes; returns once it has stopped.

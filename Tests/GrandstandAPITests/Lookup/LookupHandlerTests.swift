@@ -104,6 +104,28 @@ struct LookupHandlerTests {
         #expect(line.past.count == 3)
     }
 
+    @Test func `whatever else answers, its date is the same`() throws {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        let date = try #require(head.first { $0.hasPrefix("Date: ") })
+        _ = try line.says(Self.get(path: "/v1/apps"))
+        let answer = try line.answersPast(["Date": "Mon, 13 Nov 2023 22:13:18 GMT"])
+        let (other, _) = try #require(answer.parts)
+        #expect(other.filter { $0.hasPrefix("Date: ") } == [date])
+    }
+
+    @Test func `the date does not go back by a correction of the clock, and follows one that is set anew`() {
+        let dates = HTTPDates()
+        func text(_ second: Double) -> String {
+            String(decoding: dates.text(at: Date(timeIntervalSince1970: 1_700_000_000 + second)), as: UTF8.self)
+        }
+        let texts = [0.9, 1.1, 0.999, -3.5, 1.9, 2, -3600].map(text).map { $0.split(separator: " ")[4] }
+        #expect(
+            texts == [
+                "22:13:20", "22:13:21", "22:13:21", "22:13:21", "22:13:21", "22:13:22", "21:13:20",
+            ])
+    }
+
     @Test func `a request in pieces is answered when it is whole`() throws {
         let line = try Line()
         let request = Self.get()
@@ -182,8 +204,7 @@ private final class Line {
     init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let replica = LookupReplica(
-            source: Silence(), events: FakeEvents(), now: { now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            source: Silence(), now: { now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let key = try #require(EventKey(rawValue: "derby"))
         let variants = ["de", "fr"].map { name in
             LookupRecord(
@@ -230,10 +251,15 @@ private final class Line {
     }
 
     /// Answers one request that went past.
-    func answersPast() throws {
-        try channel.writeOutbound(HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .noContent)))
+    @discardableResult
+    func answersPast(_ headers: HTTPHeaders = [:]) throws -> String {
+        try channel.writeOutbound(
+            HTTPServerResponsePart.head(
+                HTTPResponseHead(version: .http1_1, status: .noContent, headers: headers)))
         try channel.writeOutbound(HTTPServerResponsePart.end(nil))
-        while try channel.readOutbound(as: ByteBuffer.self) != nil {}
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
     }
 }
 

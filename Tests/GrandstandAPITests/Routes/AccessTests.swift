@@ -1,22 +1,28 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import Testing
 
 @testable internal import GrandstandAPI
 
-/// Keys and scopes at the gate. Which route wants which scope, the contract says (ContractTests).
+/// Keys and scopes at the gate. Which operation wants which scope, the contract says.
 struct AccessTests {
-    private static let accesses: [Route.Access] =
-        [.anyKey, .anyScope([.organise, .operate])] + APIKey.Scope.allCases.map { .scope($0) }
+    private static let scopes: [[Contract.Scope]] = [[], [.organise, .operate]] + Contract.Scope.allCases.map { [$0] }
 
-    private static func world(_ access: Route.Access) -> RouteWorld {
-        RouteWorld(others: [Route(.get, "/v1/apps/:bundleId/it", access) { _, _ in .noContent }])
+    /// A call that is no operation of the contract.
+    private static func it(_ scopes: [Contract.Scope]) -> Contract.Operation {
+        Contract.Operation("it", "GET", "/v1/apps/{bundleId}/it", scopes: scopes, query: [], keepsAnswers: false)
     }
 
-    @Test(arguments: accesses)
-    func `a route wants a key that holds its scope`(access: Route.Access) async throws {
-        let world = Self.world(access)
+    private static func world(_ scopes: [Contract.Scope]) -> RouteWorld {
+        RouteWorld(others: [Route(it(scopes)) { _, _ in .noContent }])
+    }
+
+    @Test(arguments: scopes)
+    func `a route wants a key that holds its scope`(scopes: [Contract.Scope]) async throws {
+        let world = Self.world(scopes)
+        let wanted = scopes.map(\.rawValue)
         let path = "/v1/apps/com.example.Stadium/it"
         for secret in [nil, "", "gs_wrong", "gs_adminx"] {
             let answer = try await world("GET", path, as: secret)
@@ -25,15 +31,11 @@ struct AccessTests {
             #expect(answer.headers[.wwwAuthenticate] == "Bearer")
         }
         for scope in APIKey.Scope.allCases {
+            // A device's key does what devices do, and lookups.
             let mayPass =
-                switch access {
-                case .open: true
-                // Such a key does what devices do, and lookups.
-                case .anyKey: scope != .device
-                case .scope(let wanted):
-                    scope == wanted || scope == .admin || scope == .device && wanted == .lookup
-                case .anyScope(let wanted): wanted.contains(scope) || scope == .admin
-                }
+                wanted.isEmpty
+                ? scope != .device
+                : wanted.contains(scope.rawValue) || scope == .admin || scope == .device && wanted == ["lookup"]
             let answer = try await world("GET", path, as: "gs_\(scope.rawValue)")
             #expect(answer.status == (mayPass ? 204 : 403), "\(scope.rawValue)")
             if !mayPass { #expect(answer.slug == "forbidden") }
@@ -41,7 +43,7 @@ struct AccessTests {
     }
 
     @Test func `a key of one app passes for that app only, however its name is written`() async throws {
-        let world = Self.world(.anyKey)
+        let world = Self.world([])
         for path in ["com.example.Stadium", "com.example.stadium", "com%2Eexample%2EStadium"] {
             #expect(try await world("GET", "/v1/apps/\(path)/it", as: "gs_stadium").status == 204, "\(path)")
         }
@@ -70,7 +72,7 @@ struct AccessTests {
     @Test(arguments: ["/openapi.yaml", "/v1/nothing", "/v1/apps/com.example.Stadium/it"])
     func `HEAD answers as GET does, without the body`(path: String) async throws {
         let world = RouteWorld(others: [
-            Route(.get, "/v1/apps/:bundleId/it", .anyKey) { _, _ in throw Problem(.notFound, "It is not there.") }
+            Route(Self.it([])) { _, _ in throw Problem(.notFound, "It is not there.") }
         ])
         // A problem's body has the ID, and IDs that the server makes differ in length.
         let named = ["X-Request-Id": "head"]

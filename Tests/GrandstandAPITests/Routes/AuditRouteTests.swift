@@ -36,6 +36,9 @@ struct AuditRouteTests {
         .init("no action", "GET", path + "?action=nothing", pointers: ["action"], hint: "channel.created"),
         .init("no bundle ID", "GET", path + "?bundleId=a%20b", pointers: ["bundleId"]),
         .init("no time", "GET", path + "?from=yesterday", pointers: ["from"], hint: "RFC 3339"),
+        .init(
+            "an end before its begin", "GET", path + "?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z",
+            pointers: ["to"], hint: "after from"),
         .init("no end of time", "GET", path + "?to=2026-11-21", pointers: ["to"]),
         .init("a page of a word", "GET", path + "?limit=all", pointers: ["limit"]),
     ]

@@ -13,7 +13,7 @@ struct BroadcastPreviewRouteTests {
         world.apps.find = { bundleID in
             App(
                 bundleID: bundleID, name: "x", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
-                preview: AppPreview(compact: try PreviewTemplate("{{home}} – {{away}}")))
+                preview: AppPreview(compact: "{{home}} – {{away}}"))
         }
         world.outbox.rehearsal = { intake in
             BroadcastRehearsal(

@@ -216,15 +216,21 @@ struct ChannelRouteTests {
     @Test func `a creation that was interrupted is taken up, waited for or made anew`() async throws {
         var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
         world.idempotency.stepwise = { _, recover, work in
-            if let result = try await recover(Sample.id) { return .init(answer: result.answer, isReplay: true) }
-            return .init(answer: try await work().answer, isReplay: false)
+            if let answer = try await recover(Sample.id) { return .init(answer: answer, isReplay: true) }
+            return .init(answer: try await work(), isReplay: false)
         }
         let headers = ["Idempotency-Key": "k"]
         let cases: [(Channel.State?, Int, replayed: Bool)] = [
-            (.active, 201, true), (.creating, 404, false), (.failed, 201, false), (nil, 201, false),
+            (.active, 201, true), (.creating, 404, false), (.failed, 201, false), (.deleted, 201, false),
+            (nil, 201, false),
         ]
         for (state, status, replayed) in cases {
-            world.channels.find = { _ in state.map { Sample.channel($0) } }
+            world.channels.find = { _ in
+                var channel = state.map { Sample.channel($0) }
+                // APNs had refused it.
+                if state == .deleted { channel?.channelID = nil }
+                return channel
+            }
             let answer = try await world("POST", Self.base, Self.draft, headers: headers)
             #expect(answer.status == status, "\(String(describing: state))")
             #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(String(describing: state))")

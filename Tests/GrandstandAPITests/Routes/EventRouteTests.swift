@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
 internal import HTTPTypes
+internal import JSON
 internal import PortFakes
 internal import Synchronization
 internal import Testing

@@ -149,7 +149,7 @@ struct InstallationRouteTests {
         }
     }
 
-    @Test func `ten thousand wrong secrets: ten are looked at, and no other phone waits`() async throws {
+    @Test func `a thousand wrong secrets: ten are looked at, and no other phone waits`() async throws {
         var world = RouteWorld()
         let asked = Mutex(0)
         let right = String(repeating: "r", count: 43)
@@ -159,12 +159,12 @@ struct InstallationRouteTests {
             return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
         }
         var slugs: [String: Int] = [:]
-        for _ in 0..<10_000 {
+        for _ in 0..<1_000 {
             let answer = try await Self.call(world, "GET")
             slugs[answer.slug ?? "none", default: 0] += 1
             if answer.slug == "rate-limited" { #expect(answer.headers[.retryAfter] != nil) }
         }
-        #expect(slugs == ["wrong-installation-secret": 10, "rate-limited": 9_990])
+        #expect(slugs == ["wrong-installation-secret": 10, "rate-limited": 990])
         #expect(asked.withLock { $0 } == 10)
         let other = String(Self.path.dropLast()) + "2"
         let answer = try await Self.call(

@@ -16,31 +16,36 @@ struct LookupRouteTests {
         #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
         + #""startsAt":null,"endsAt":null}"#
 
-    /// Events by their keys: `derby` has a channel, `friendly` none yet, `final` is over.
+    /// Events by their keys: `derby` has a channel, `friendly` none yet, `crowded` no place for one, `final` is over.
     private static func world() -> RouteWorld {
         var world = RouteWorld()
-        world.events.look = { names, wantsContent in
-            var entries: [LookupName: LookupEntry] = [:]
-            for name in names {
-                guard name.topic == "com.example.stadium", name.environment == .production else { continue }
-                var entry = LookupEntry(
-                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
-                    startsAt: nil, endsAt: nil)
-                if wantsContent { entry.contentState = Array(#"{"n": 1}"#.utf8) }
-                switch name.key.rawValue {
-                case "derby": entries[name] = entry
-                case "friendly":
-                    entry.channelID = nil
-                    entries[name] = entry
-                case "soon", "later":
-                    entry.channelID = nil
-                    entry.opensAt = RouteWorld.now.addingTimeInterval(name.key.rawValue == "soon" ? 600.5 : 3 * 86_400)
-                    entries[name] = entry
-                case "final":
-                    entry.state = .ended
-                    entries[name] = entry
-                default: break
+        world.lookups.read = { keys in
+            var records: [EventKey: [LookupRecord]] = [:]
+            for key in keys {
+                var record = LookupRecord(
+                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                    channelID: nil, firstUpdateAt: RouteWorld.now)
+                let now = RouteWorld.now
+                switch key.rawValue {
+                case "derby": record.channelID = "abc=="
+                case "friendly": break
+                case "soon": record.wait.opensAt = now.addingTimeInterval(600.5)
+                case "later": record.wait.opensAt = now.addingTimeInterval(3 * 86_400)
+                case "crowded":
+                    record.wait.refusal = .init(reason: "quota-exhausted", nextAttemptAt: now.addingTimeInterval(20))
+                case "final": record.endedAt = now
+                default: continue
                 }
+                records[key] = [record]
+            }
+            return records
+        }
+        world.events.look = { names, _ in
+            var entries: [LookupName: LookupEntry] = [:]
+            for name in names where name.key.rawValue == "derby" {
+                entries[name] = LookupEntry(
+                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
+                    startsAt: nil, endsAt: nil, contentState: Array(#"{"n": 1}"#.utf8))
             }
             return entries
         }
@@ -59,6 +64,9 @@ struct LookupRouteTests {
         .init("a topic that is none", "GET", base + "?topic=a%20b", pointers: ["topic"]),
         .init("what is over cannot be followed", "GET", base + "?state=ended", pointers: ["state"], hint: "live"),
         .init("no moment", "GET", base + "?from=tomorrow", pointers: ["from"]),
+        .init(
+            "an end before its begin", "GET", base + "?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z",
+            pointers: ["to"]),
         .init("no variant", "GET", base + "?variant=a%20b", pointers: ["variant"]),
         .init("a page of 201 events", "GET", base + "?limit=201", pointers: ["limit"]),
         .init("no cursor", "GET", base + "?cursor=x", pointers: ["cursor"]),
@@ -101,17 +109,29 @@ struct LookupRouteTests {
 
     @Test(
         arguments: [
-            ("friendly", 404, "channel-pending", "2"), ("soon", 404, "channel-pending", "601"),
-            ("later", 404, "channel-pending", "3600"), ("final", 410, "event-ended", nil),
-            ("cup", 404, "event-not-found", nil),
-        ] as [(String, Int, String, String?)])
-    func `why there is nothing to follow`(key: String, status: Int, slug: String, retryAfter: String?) async throws {
+            ("friendly", 404, "channel-pending", "2", 2), ("soon", 404, "channel-pending", "601", 10),
+            ("later", 404, "channel-pending", "3600", 10), ("crowded", 404, "channel-pending", "20", 10),
+            ("final", 410, "event-ended", nil, 10), ("cup", 404, "event-not-found", nil, 5),
+        ] as [(String, Int, String, String?, Int)])
+    func `why there is nothing to follow, and how long a cache may say so`(
+        key: String, status: Int, slug: String, retryAfter: String?, maxAge: Int
+    ) async throws {
         for query in ["", "?include=contentState"] {
             let answer = try await Self.world()("GET", Self.base + "/\(key)" + query, as: "gs_lookup")
             #expect(answer.status == status)
             #expect(answer.slug == slug)
             #expect(answer.headers[.retryAfter] == retryAfter)
+            #expect(answer.headers[.cacheControl] == "public, max-age=\(maxAge)")
             #expect(answer.detail.contains(key))
+            #expect(answer.detail.contains("the app has no channel left") == (key == "crowded"))
+        }
+    }
+
+    @Test func `a refusal that is no lookup's answer is not kept by caches`() async throws {
+        for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
+            let answer = try await Self.world()("GET", path, as: "gs_lookup")
+            #expect(answer.status == status)
+            #expect(answer.headers[.cacheControl] == "no-store")
         }
     }
 
@@ -131,7 +151,7 @@ struct LookupRouteTests {
         #expect(try await Self.world()("GET", other, as: "gs_stadium").status == 403)
         #expect(try await Self.world()("GET", Self.path, as: "gs_stadium").status == 200)
         var world = RouteWorld()
-        world.events.look = { _, _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
+        world.lookups.read = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
         let answer = try await world("GET", Self.path, as: "gs_lookup")
         #expect(answer.status == 503)
         #expect(answer.headers[.retryAfter] == "1")

@@ -122,7 +122,7 @@ struct MountedPageTests {
             #expect(request.caller == key && request.secret == "session")
             #expect(String(decoding: request.content, as: UTF8.self) == "POST /v1/keys/1/rotations\n{}")
             guard request.key == "kept" else {
-                return IdempotentOutcome(answer: try await work().answer, isReplay: false)
+                return IdempotentOutcome(answer: try await work(), isReplay: false)
             }
             return IdempotentOutcome(answer: KeptAnswer(status: 201, body: Array("{}".utf8)), isReplay: true)
         }

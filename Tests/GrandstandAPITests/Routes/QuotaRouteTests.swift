@@ -31,7 +31,7 @@ struct QuotaRouteTests {
         #""byStoragePolicy":{"noMessageStored":96,"mostRecentMessageStored":0},"#,
         #""apple":{"count":95,"at":"2026-11-21T20:45:00.000Z"},"unmanaged":0,"missing":0,"#,
         #""forecast":{"peak":96,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
-        #""level":"critical","alarm":null,"tokensRefused":null,"shrunkCalendars":[]}"#,
+        #""level":"critical","alarm":null,"keyRefused":null,"throttled":null,"devicesThrottled":null}"#,
     ].joined()
 
     private static func names(_ answer: RouteWorld.Answer) -> [String] {
@@ -45,51 +45,36 @@ struct QuotaRouteTests {
         #expect(answer.text.contains(Self.shape), "\(answer.text)")
     }
 
-    @Test func `refused tokens are an alarm with its numbers, its cause and what to do, also beside a graver one`()
-        async throws
-    {
+    @Test func `an app that APNs throttles says so, for broadcasts and for devices apart`() async throws {
         var quota = Sample.quota(Sample.stadium, .production)
-        quota.tokensRefused = TokensRefused(
-            app: AppEnvironment(bundleID: Sample.stadium, environment: .production), reason: "BadDeviceToken",
-            refused: 20, answers: 35, since: RouteWorld.now)
-        for (isCapabilityOff, alarm) in [(false, "tokens-refused"), (true, "capability-off")] {
-            quota.isCapabilityOff = isCapabilityOff
-            var world = RouteWorld()
-            world.channels.count = { [quota] in [quota] }
-            let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
-            #expect(
-                answer.text.contains(
-                    #""alarm":"\#(alarm)","tokensRefused":{"reason":"BadDeviceToken","refused":20,"answers":35,"#
-                        + #""since":"2026-11-21T20:45:00.000Z","cause":"tokens of builds that are signed for development "#
-                        + #"are registered for production","remedy":"have the app register in the environment it is "#
-                        + #"signed for (aps-environment): "#),
-                "\(answer.text)")
-        }
-    }
-
-    @Test func `a shrunk calendar is an alarm of each app it is of`() async throws {
-        var quota = Sample.quota(Sample.stadium, .production)
-        quota.isCapabilityOff = false
-        quota.shrunkCalendars = [
-            CalendarShrunk(
-                calendar: "bl1", apps: [Sample.stadium, Sample.other], vanished: 20, future: 50, since: RouteWorld.now)
+        quota.throttles = [
+            Throttle(
+                app: AppEnvironment(bundleID: Sample.stadium, environment: .production), api: .broadcast,
+                since: RouteWorld.now, perSecond: 19.96, lanesWaiting: 3, oldestSeconds: 0.84)
         ]
         var world = RouteWorld()
         world.channels.count = { [quota] in [quota] }
-        let answer = try await world("GET", "/v1/quotas", as: "gs_pair_admin")
-        #expect(answer.items.first?["alarm"] as? String == "calendar-shrunk")
-        let shrunk = try #require((answer.items.first?["shrunkCalendars"] as? [[String: Any]])?.first)
-        #expect(shrunk["calendar"] as? String == "bl1")
-        #expect(shrunk["vanished"] as? Int == 20)
-        // A calendar is visible to keys that reach all of its apps, as at its own path.
-        let part = try await world("GET", "/v1/quotas", as: "gs_stadium")
-        #expect(part.items.count == 1 && part.items.first?["alarm"] as? String == nil)
-        #expect((part.items.first?["shrunkCalendars"] as? [Any])?.isEmpty == true)
+        let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        #expect(
+            answer.text.contains(
+                #""throttled":{"since":"2026-11-21T20:45:00.000Z","ratePerSecond":20.0,"lanesWaiting":3,"#
+                    + #""oldestSeconds":0.8},"devicesThrottled":null}"#), "\(answer.text)")
     }
 
-    @Test func `the contract lists the alarms a quota can have`() async throws {
-        let words = Quota.Alarm.allCases.map(\.rawValue).joined(separator: ", ")
-        #expect(try await Contract.text().contains("enum: [\(words), null]"))
+    @Test func `a refused key is the gravest alarm, with Apple's reason and its time`() async throws {
+        var quota = Sample.quota(Sample.stadium, .production)
+        quota.isCapabilityOff = true
+        quota.keyRefused = Quota.KeyRefused(
+            credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+            refusal: KeyRefusal(reason: APNsReason(rawValue: "InvalidProviderToken"), since: RouteWorld.now))
+        var world = RouteWorld()
+        world.channels.count = { [quota] in [quota] }
+        let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        #expect(
+            answer.text.contains(
+                #""alarm":"key-refused","keyRefused":{"teamId":"TEAM123456","keyId":"KEY1234567","#
+                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"throttled":null"#),
+            "\(answer.text)")
     }
 
     @Test func `a key sees the quotas of what it reaches`() async throws {

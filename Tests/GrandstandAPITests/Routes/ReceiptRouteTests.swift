@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import PortFakes
 internal import Synchronization
 internal import Testing

@@ -95,20 +95,30 @@ struct ReconciliationRouteTests {
         #expect(answer.slug == "apns-unanswered")
     }
 
+    /// A report with white space of its own, whole or with these members in place of its lists.
+    private static func report(
+        _ lists: String = #""missing": [], "unmanaged": [], "actions": []"#
+    ) -> String {
+        #"{"id": "\#(Sample.id)", "bundleId": "com.example.Stadium", "environment": "production", "actor": "grandstand", "#
+            + #""startedAt": "2026-11-21T20:45:00.000Z", "finishedAt": "2026-11-21T20:45:01.000Z", "applied": false, "#
+            + #""apple": 0, "ledger": 0, "matched": 0, \#(lists), "alarm": null, "notes": []}"#
+    }
+
     @Test func `reports are answered as they were kept, page by page`() async throws {
         var world = RouteWorld()
+        let (whole, abridged) = (Self.report(), Self.report(#""abridged": true"#))
         world.apps.find = { $0 == Sample.stadium ? Sample.app() : nil }
         world.reconciliations.list = { app, page in
             guard app == Self.selector, page == PageRequest(limit: 2, cursor: "c") else { throw Unasked() }
-            return Page(items: [#"{"id":"b"}"#, #"{"id": "a"}"#].map { Array($0.utf8) }, nextCursor: "d")
+            return Page(items: [abridged, whole].map { Array($0.utf8) }, nextCursor: "d")
         }
         world.reconciliations.read = { id, app in
-            id == Sample.id && app == Self.selector ? Array(#"{"id": "a"}"#.utf8) : nil
+            id == Sample.id && app == Self.selector ? Array(whole.utf8) : nil
         }
         #expect(
             try await world("GET", Self.base + "?limit=2&cursor=c").text
-                == #"{"items":[{"id":"b"},{"id": "a"}],"nextCursor":"d"}"#)
-        #expect(try await world("GET", Self.one).text == #"{"id": "a"}"#)
+                == #"{"items":[\#(abridged),\#(whole)],"nextCursor":"d"}"#)
+        #expect(try await world("GET", Self.one).text == whole)
         let none = try await world("GET", Self.base + "/\(Sample.otherID)")
         #expect(none.slug == "reconciliation-not-found")
         #expect(none.detail.contains("last 50 are kept"))

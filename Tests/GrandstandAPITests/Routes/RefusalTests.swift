@@ -100,6 +100,14 @@ struct RefusalTests {
             status: 422, slug: "invalid-request",
             pointers: ["/priority", "/expiresIn", "/sendAt", "/relevanceScore", "/alert"]),
         .init(
+            "a time from the start without its seconds, with another member", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "sendAt": {"before": 600}}"#, status: 422, slug: "unknown-field",
+            pointers: ["/sendAt/before", "/sendAt/afterStart"]),
+        .init(
+            "a time from the start that is beyond a year", "POST", broadcasts,
+            #"{"event": "update", "contentState": {}, "sendAt": {"afterStart": 31536001}}"#, status: 422,
+            slug: "invalid-request", pointers: ["/sendAt/afterStart"]),
+        .init(
             "a priority that is none", "POST", broadcasts, #"{"event": "update", "contentState": {}, "priority": 7}"#,
             status: 422, slug: "invalid-request", pointers: ["/priority"]),
         .init(

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
+internal import HTTPTypes
 internal import PortFakes
 internal import Testing
 
@@ -82,25 +83,40 @@ struct VariantRouteTests {
 
     @Test func `a lookup asks for the variant of its query, alone and among many`() async throws {
         var world = RouteWorld()
-        world.events.look = { names, _ in
-            var entries: [LookupName: LookupEntry] = [:]
-            for name in names where name.variant?.rawValue != "it" {
-                entries[name] = LookupEntry(
-                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored,
-                    channelID: name.variant?.rawValue ?? "first", startsAt: nil, endsAt: nil, variant: name.variant)
+        world.lookups.read = { keys in
+            let records = ["de", "fr"].map { name in
+                LookupRecord(
+                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                    channelID: name, variant: Variant(rawValue: name))
             }
-            return entries
+            return Dictionary(uniqueKeysWithValues: keys.map { ($0, records) })
         }
-        for (query, channelID) in [("", "first"), ("?variant=de", "de"), ("?variant=fr&include=contentState", "fr")] {
+        world.events.look = { names, _ in
+            Dictionary(
+                uniqueKeysWithValues: names.map { name in
+                    (
+                        name,
+                        LookupEntry(
+                            eventKey: name.key, state: .live, storagePolicy: .noMessageStored,
+                            channelID: name.variant?.rawValue, startsAt: nil, endsAt: nil, variant: name.variant)
+                    )
+                })
+        }
+        for (query, channelID) in [("", "de"), ("?variant=de", "de"), ("?variant=fr&include=contentState", "fr")] {
             let answer = try await world("GET", Self.lookup + "/derby" + query, as: "gs_lookup")
             #expect(answer.json["channelId"] as? String == channelID, "\(answer.text)")
         }
         let unknown = try await world("GET", Self.lookup + "/derby?variant=it", as: "gs_lookup")
-        #expect((unknown.status, unknown.slug) == (404, "event-not-found"))
-        #expect(unknown.detail.contains("in variant it"))
+        #expect((unknown.status, unknown.slug) == (404, "variant-not-found"))
+        #expect(unknown.detail.contains("in variant it; it has de, fr there"), "\(unknown.detail)")
+        #expect(unknown.json["variants"] as? [String] == ["de", "fr"])
+        #expect(unknown.headers[.cacheControl] == "public, max-age=5")
         let many = try await world(
             "POST", Self.lookup + "?variant=de", Array(#"{"eventKeys": ["derby", "cup"]}"#.utf8), as: "gs_lookup")
         let items = try #require(many.json["items"] as? [[String: Any]])
         #expect(items.map { $0["variant"] as? String } == ["de", "de"])
+        let none = try await world(
+            "POST", Self.lookup + "?variant=it", Array(#"{"eventKeys": ["derby"]}"#.utf8), as: "gs_lookup")
+        #expect(none.text.hasSuffix(#""missing":[{"eventKey":"derby","reason":"variant-not-found"}]}"#), "\(none.text)")
     }
 }

@@ -48,10 +48,13 @@ struct WebhookDeliveryRouteTests {
 
     @Test func `a delivery is shown with its message and every try`() async throws {
         var world = Self.world()
+        let message =
+            #"{"type": "webhook.test", "timestamp": "2026-11-21T20:45:00.000Z", "#
+            + #""data": {"webhook": "\#(Sample.id.uuidString.lowercased())", "by": "key:ops"}}"#
         world.webhooks.read = { id, webhook in
             guard id == Sample.id, webhook == Sample.id else { return nil }
             return WebhookDeliveryLog(
-                delivery: Sample.delivery, body: Array(#"{"type": "x"}"#.utf8),
+                delivery: Sample.delivery, body: Array(message.utf8),
                 attempts: [
                     WebhookAttempt(number: 1, at: RouteWorld.now, milliseconds: 12, status: nil, reason: "no answer"),
                     WebhookAttempt(number: 2, at: RouteWorld.now, milliseconds: 7, status: 500, reason: "HTTP 500"),
@@ -60,7 +63,7 @@ struct WebhookDeliveryRouteTests {
         #expect(
             try await world("GET", Self.one).text
                 == Self.shape
-                + #","message":{"type": "x"},"log":["#
+                + #","message":\#(message),"log":["#
                 + #"{"attempt":1,"at":"2026-11-21T20:45:00.000Z","milliseconds":12,"status":null,"#
                 + #""reason":"no answer"},"#
                 + #"{"attempt":2,"at":"2026-11-21T20:45:00.000Z","milliseconds":7,"status":500,"reason":"HTTP 500"}]}"#)

@@ -137,14 +137,14 @@ struct WebhookRouteTests {
         arguments: [
             ("gs_admin", Set(WebhookTopic.allCases), .all),
             (
-                "gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .calendarShrunk, .webhookTest],
+                "gs_organise", [.broadcastSettled, .channelMissing, .channelReplaced, .webhookTest],
                 .all
             ),
             (
                 "gs_operate",
                 [
                     .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound, .capabilityOff,
-                    .tokensRefused, .calendarShrunk, .webhookTest,
+                    .throttleBegan, .throttleEnded, .webhookTest,
                 ],
                 .all
             ),

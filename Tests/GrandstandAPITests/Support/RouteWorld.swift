@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import ContractKit
 internal import Foundation
 internal import Grandstand
 internal import GrandstandService
@@ -8,6 +9,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import PortFakes
+internal import Testing
 
 @testable internal import GrandstandAPI
 
@@ -16,6 +18,8 @@ internal import PortFakes
 struct RouteWorld {
     var apps = FakeApps()
     var events = FakeEvents()
+    /// Where lookups find events: nothing is in memory.
+    var lookups = Silence()
     var starts = FakeStarts()
     var channels = FakeChannels()
     var outbox = FakeOutbox()
@@ -25,8 +29,6 @@ struct RouteWorld {
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
     var quotaHistory = FakeQuotaHistory()
-    var calendars = FakeCalendars()
-    var web = FakeWeb()
     var installations = FakeInstallations()
     var receipts = FakeReceipts()
     var sampling = ReceiptSampling(share: 1)
@@ -65,7 +67,7 @@ struct RouteWorld {
     /// Live views that nobody feeds.
     static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
         LiveViews(
-            store: Silence(), signals: Silence(), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
+            store: Silence(), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
             now: { now }, logger: logger)
     }
 
@@ -91,11 +93,11 @@ struct RouteWorld {
         }
     }
 
-    /// Sends one request; a body goes as `application/json` unless `headers` say otherwise. A stream's answer is its
-    /// head alone: nobody reads on.
+    /// Sends one request, and holds the answer to the contract; a body goes as `application/json` unless `headers` say
+    /// otherwise. A stream's answer is its head alone: nobody reads on.
     func callAsFunction(
         _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
-        as secret: String? = "gs_admin"
+        as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         var fields: HTTPFields = [:]
         if let secret { fields[.authorization] = "Bearer \(secret)" }
@@ -111,15 +113,22 @@ struct RouteWorld {
             source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
         let response = try await router.buildResponder().respond(to: request, context: context)
         let isStream = response.headers[.contentType] == "text/event-stream"
-        return Answer(
+        let answer = Answer(
             status: response.status.code, headers: response.headers, body: isStream ? [] : try await response.bytes())
+        #expect(
+            OpenAPIDocument.faults(of: answer, to: method, path) == [], "\(method) \(path): \(answer.text)",
+            sourceLocation: sourceLocation)
+        return answer
     }
 
     /// The same with a body of text.
     func callAsFunction(
         _ method: String, _ path: String, _ body: String, headers: [String: String] = [:],
-        as secret: String? = "gs_admin"
-    ) async throws -> Answer { try await self(method, path, Array(body.utf8), headers: headers, as: secret) }
+        as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await self(
+            method, path, Array(body.utf8), headers: headers, as: secret, sourceLocation: sourceLocation)
+    }
 
     private var router: Router<APIContext> {
         RouteTable(routes: api.table.routes + others).router(
@@ -134,9 +143,7 @@ struct RouteWorld {
     /// The API as a server makes it.
     var api: API {
         let now: @Sendable () -> Date = { Self.now }
-        let management = ManagementCalls(
-            gateway: gateway,
-            examinations: Examinations(quirks: quirks, lease: 10, timeout: 10, now: now, logger: Self.logger), now: now)
+        let management = ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: Self.logger)
         let calls = ChannelCalls(
             management: management, channels: channels, reconciliations: reconciliations, lease: 10, now: now,
             logger: Self.logger)
@@ -148,7 +155,7 @@ struct RouteWorld {
         return API(
             API.Dependencies(
                 apps: apps, channels: channels, events: events, starts: starts,
-                lookups: LookupReplica(source: Silence(), events: events, now: now, logger: Self.logger),
+                lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
                 contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
                 access: .init(
                     ledger: ledger, memory: FakeKeys(Self.keys), uses: NoUses(), idempotency: idempotency,
@@ -160,9 +167,6 @@ struct RouteWorld {
                     store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
                 reconciliationLimits: (grace: 600, deleteBudget: 100), intake: Intake(outbox: outbox, now: now),
                 quotaHistory: quotaHistory,
-                calendars: CalendarOperations(
-                    store: calendars, apps: apps, gateway: web, documents: .api, networks: NetworkGuard(),
-                    tenure: ChannelTenure(), now: now),
                 webhooks: webhooks, webhookNetworks: NetworkGuard(),
                 installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
                 readiness: { Readiness(database: true) }, tenure: ChannelTenure(), pages: pages, now: now))

@@ -20,7 +20,6 @@ enum Sample {
     /// As APNs is asked about an app whose spelling is known.
     static let address: APNsAddress = {
         var address = app().address(in: .production)
-        address.managementPathBelievedUntil = .distantFuture
         return address
     }()
 

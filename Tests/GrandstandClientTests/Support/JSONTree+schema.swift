@@ -1,3 +1,4 @@
+internal import ContractKit
 internal import GrandstandClient
 
 /// JSON such as a schema describes.
@@ -12,9 +13,9 @@ extension JSONTree {
     }
 
     /// - Parameter isFull: with every property, else with the required ones only, and null where that may be.
-    init(of schema: YAML, in api: OpenAPI, isFull: Bool) {
+    init(of schema: YAML, in api: OpenAPIDocument, isFull: Bool) {
         func sample(_ schema: YAML) -> JSONTree { JSONTree(of: schema, in: api, isFull: isFull) }
-        if let name = schema["$ref"]?.string.map(OpenAPI.last), let referred = api.schema(name) {
+        if let name = schema["$ref"]?.string.map(OpenAPIDocument.last), let referred = api.schema(name) {
             self = sample(referred)
             return
         }
@@ -34,7 +35,7 @@ extension JSONTree {
         case "integer": self = .integer(5)
         case "number": self = .number(0.5)
         case "array":
-            let fixed = Int(schema["minItems"]?.string ?? "") ?? 1
+            let fixed = schema["minItems"]?.number.map { Int($0) } ?? 1
             self = .array(Array(repeating: schema["items"].map(sample) ?? .string("any"), count: max(1, fixed)))
         case "object":
             let required = Set(schema["required"]?.strings ?? [])
@@ -42,10 +43,10 @@ extension JSONTree {
             for (name, property) in schema["properties"]?.members ?? [] where isFull || required.contains(name) {
                 members[name] = sample(property)
             }
-            if let other = schema["additionalProperties"], other.string == nil { members["other"] = sample(other) }
+            if let other = schema["additionalProperties"], case .map = other { members["other"] = sample(other) }
             self = .object(members)
         default:
-            if let word = schema["enum"]?.strings.first {
+            if let word = schema["enum"]?.strings.first ?? schema["examples"]?.strings.first {
                 self = .string(word)
             } else {
                 self = .string(schema["format"]?.string == "date-time" ? "2026-11-21T20:45:00.250Z" : "text")

@@ -43,6 +43,13 @@ struct PageTests {
         let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [], samples.visit())
         let files = page.credentials.texts("Key file")
         #expect(files[0] == "ok" && files[1].hasPrefix("warning missing Put AuthKey_KEY1234567.p8"))
+        let refusal = KeyRefusal(reason: .invalidProviderToken, since: Samples.now)
+        let refused = AppDetail(
+            samples.registered(), keyFiles: [.production: .refused(refusal)], quirks: [], samples.visit())
+        let text = try #require(refused.credentials.texts("Key file").last)
+        #expect(
+            text.hasPrefix("critical refused: InvalidProviderToken since 2026-11-22 00:00:00 UTC Check that"), "\(text)"
+        )
     }
 
     @Test func `a report is read as it was kept`() throws {

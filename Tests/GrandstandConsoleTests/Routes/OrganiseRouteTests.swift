@@ -162,56 +162,12 @@ struct OrganiseRouteTests {
             "/console/season/declare",
             [("key", "final"), ("name", "Final"), ("audiences", "com.example.Stadium production noMessageStored")],
             as: "organise")
-        let calendar = try await world.submit(
-            "/console/calendars", [("name", "league"), ("declaration", "{}")], as: "organise")
-        for page in [declared, calendar] {
-            #expect(page.status == 412 && page.body.contains("There is one of this name already."))
-            #expect(!page.body.contains("If-None-Match"))
-        }
+        #expect(declared.status == 412 && declared.body.contains("There is one of this name already."))
+        #expect(!declared.body.contains("If-None-Match"))
         let moved = try await world.submit(
             "/console/events/derby/move", [("startsAt", ""), ("version", "7")], as: "organise")
         #expect(moved.status == 412 && moved.body.contains("It was changed meanwhile"))
         #expect(!moved.body.contains("GET it again") && !moved.body.contains("Send again"))
-    }
-
-    @Test func `a calendar's file is applied as it was looked at`() async throws {
-        let calls = Calls()
-        let changed = try Samples().changed
-        var world = try Self.world(calls) { _ in changed }
-        let calendar = try Samples().calendar()
-        world.calendars.find = { _ in calendar }
-        let file = "id,date\r\n1,2026-11-28\r\n"
-        let preview = try await world.submit("/console/calendars/league/preview", [("file", file)], as: "organise")
-        #expect(preview.status == 200 && preview.body.contains("Created: 1"))
-        let copy = try #require(
-            preview.body.components(separatedBy: #"name="copy" value=""#).last?.components(separatedBy: "\"").first)
-        let applied = try await world.submit("/console/calendars/league/apply", [("copy", copy)], as: "organise")
-        #expect(applied.location == "/console/calendars/league")
-        #expect(
-            calls.lines == [
-                "POST /v1/calendars/league/preview \(file)", "POST /v1/calendars/league/sync \(file)",
-            ])
-        #expect(calls.last?.contentType == "text/csv")
-        let fetched = try await world.submit(
-            "/console/calendars/league/preview", [("fetch", "yes"), ("cancelAll", "true")], as: "organise")
-        #expect(fetched.body.contains(#"name="fetch" value="yes""#))
-        #expect(calls.lines.last == "POST /v1/calendars/league/preview?cancelAll=true ")
-        #expect(try await world.submit("/console/calendars/league/preview", as: "organise").status == 422)
-    }
-
-    @Test func `a calendar is deleted after its question, which says what its events come to`() async throws {
-        let calls = Calls()
-        var world = try Self.world(calls) { _ in APIAnswer(status: 204) }
-        let calendar = try Samples().calendar()
-        world.calendars.find = { _ in calendar }
-        let path = "/console/calendars/league/delete"
-        #expect(try await world.get("/console/calendars/league", as: "organise").body.contains("href=\"\(path)\""))
-        let question = try await world.get(path, as: "organise")
-        #expect(question.status == 200 && calls.lines.isEmpty)
-        #expect(question.body.contains("Its events stay as they are"))
-        let done = try await world.submit(path, [("confirmed", "yes")], as: "organise")
-        #expect(done.location == "/console/season" && calls.lines == ["DELETE /v1/calendars/league "])
-        #expect(try await world.get(path, as: "operate").status == 403)
     }
 
     @Test func `a reconciliation that nothing brings back asks for the key again`() async throws {

@@ -158,17 +158,4 @@ struct ActionTests {
         #expect(try await world.submit("/console/test/1/rename", [("name", huge)], as: "operate").status == 413)
         #expect(calls.all.isEmpty)
     }
-
-    @Test func `a form with a file is read`() throws {
-        let body = [
-            "--b", "Content-Disposition: form-data; name=\"token\"", "", "t", "--b",
-            "Content-Disposition: form-data; name=\"file\"; filename=\"season.csv\"", "Content-Type: text/csv", "",
-            "a,b\r\nc,d", "--b--", "",
-        ].joined(separator: "\r\n")
-        let fields = try #require(FormFields(parts: Array(body.utf8), boundary: "b"))
-        #expect(fields["token"] == "t")
-        #expect(fields["file"] == "a,b\r\nc,d")
-        #expect(fields["file.file"] == "season.csv")
-        #expect(FormFields(parts: Array("nonsense".utf8), boundary: "b") == nil)
-    }
 }

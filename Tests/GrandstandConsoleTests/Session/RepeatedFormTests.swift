@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Grandstand
+internal import JSON
 internal import PortFakes
 internal import Synchronization
 internal import Testing
@@ -110,36 +111,28 @@ struct RepeatedFormTests {
         #expect(desk.calls.withLock(\.count) == 1)
     }
 
-    @Test func `an event or a calendar is declared by the first of two, and told by the second`() async throws {
+    @Test func `an event is declared by the first of two, and told by the second`() async throws {
         // As the API writes what it was told.
         let desk = Desk()
         let event = [
             ("key", "final"), ("name", "Final"), ("startsAt", "2026-11-28T14:30"), ("topics", "b a"),
             ("audiences", "com.example.Stadium production noMessageStored"),
         ]
-        let calendar = [("name", "league"), ("declaration", #"{"format": "ics", "defaultDuration": 7200}"#)]
-        for (path, form, place) in [
-            ("/console/season/declare", event, "/v1/events/final"),
-            ("/console/calendars", calendar, "/v1/calendars/league"),
-        ] {
-            let first = try await desk.world.submit(path, form, as: "organise")
-            #expect(first.status == 303, "\(first.body)")
-            if path.hasSuffix("declare") {
-                desk.there.withLock { there in
-                    there[place] =
-                        #"{"key": "final", "state": "scheduled", "name": "Final", "kind": null, "topics": ["a", "b"], "#
-                        + #""startsAt": "2026-11-28T14:30:00.000Z", "audiences": [{"bundleId": "com.example.Stadium", "#
-                        + #""environment": "production", "storagePolicy": "noMessageStored", "channel": {"state": "none"}}]}"#
-                }
-            }
-            let second = try await desk.world.submit(path, form, as: "organise")
-            #expect(second.status == 303 && second.location == first.location, "\(second.body)")
-            // Another one of that name was there before.
-            let other = form.map { $0.0 == "name" && path.hasSuffix("declare") ? ("name", "Semi") : $0 }
-                .map { $0.0 == "declaration" ? ("declaration", #"{"format": "csv"}"#) : $0 }
-            let refused = try await desk.world.submit(path, other, as: "organise")
-            #expect(refused.status == 412 && refused.body.contains("It was changed or deleted since"))
+        let path = "/console/season/declare"
+        let first = try await desk.world.submit(path, event, as: "organise")
+        #expect(first.status == 303, "\(first.body)")
+        desk.there.withLock { there in
+            there["/v1/events/final"] =
+                #"{"key": "final", "state": "scheduled", "name": "Final", "kind": null, "topics": ["a", "b"], "#
+                + #""startsAt": "2026-11-28T14:30:00.000Z", "audiences": [{"bundleId": "com.example.Stadium", "#
+                + #""environment": "production", "storagePolicy": "noMessageStored", "channel": {"state": "none"}}]}"#
         }
+        let second = try await desk.world.submit(path, event, as: "organise")
+        #expect(second.status == 303 && second.location == first.location, "\(second.body)")
+        // Another one of that name was there before.
+        let other = event.map { $0.0 == "name" ? ("name", "Semi") : $0 }
+        let refused = try await desk.world.submit(path, other, as: "organise")
+        #expect(refused.status == 412 && refused.body.contains("It was changed or deleted since"))
     }
 
     @Test func `an event that was moved as this form says is moved`() async throws {
@@ -161,7 +154,6 @@ struct RepeatedFormTests {
             "/console/apps/com.example.Stadium/production/channels"
         ),
         ("/console/webhooks/\(id)/delete", "/v1/webhooks/\(id)", "/console/webhooks"),
-        ("/console/calendars/league/delete", "/v1/calendars/league", "/console/season"),
     ])
     func `what is deleted is deleted`(path: String, called: String, place: String) async throws {
         let desk = Desk([called: "{}"])

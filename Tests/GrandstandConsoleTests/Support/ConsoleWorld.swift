@@ -19,7 +19,6 @@ struct ConsoleWorld {
     var auditLog = FakeAuditLog()
     var reconciliations = FakeReconciliations()
     var starts = FakeStarts()
-    var calendars = FakeCalendars()
     var gateway = FakeGateway()
     var quotaHistory = FakeQuotaHistory()
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
@@ -151,22 +150,13 @@ struct ConsoleWorld {
         Console(
             Console.Dependencies(
                 apps: apps, channels: channels, events: events, outbox: outbox, quirks: quirks, auditLog: auditLog,
-                reconciliations: reconciliations, starts: starts, calendars: calendars, gateway: gateway,
+                reconciliations: reconciliations, starts: starts, gateway: gateway,
                 sessions: sessions, keys: sessions, quotaHistory: quotaHistory,
                 activity: { [activity] reach, _ in try activity(reach) },
                 watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) },
-                tenure: ChannelTenure(), isSecure: false,
-                status: { Self.statuses[$0] ?? .internalServerError }, now: now),
+                tenure: ChannelTenure(), isSecure: false, now: now),
             templates: try ConsoleTemplates())
     }
-
-    /// Of the kinds that pages come to; the table is the API's.
-    private static let statuses: [Problem.Kind: HTTPResponse.Status] = [
-        .forbidden: .forbidden, .unauthenticated: .unauthorized, .rateLimited: .tooManyRequests,
-        .invalidRequest: .unprocessableContent, .notFound: .notFound, .eventNotFound: .notFound,
-        .appNotFound: .notFound, .reconciliationNotFound: .notFound, .unsupportedMediaType: .unsupportedMediaType,
-        .bodyTooLarge: .contentTooLarge, .storeUnavailable: .serviceUnavailable,
-    ]
 }
 
 /// Takes down what a body writes.

@@ -1,16 +1,15 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import Foundation
 internal import Grandstand
+internal import JSON
 
 @testable internal import GrandstandConsole
 
 /// What organisers work on.
 extension Samples {
-    var preview: AppPreview {
-        get throws {
-            AppPreview(
-                compact: try PreviewTemplate("{{home}} – {{away}}"), expanded: try PreviewTemplate("{{minute}}′ {{t}}"))
-        }
+    var preview: ContentPreview {
+        ContentPreview(AppPreview(compact: "{{home}} – {{away}}", expanded: "{{minute}}′ {{t}}"))
     }
 
     /// A message with all that it may have.
@@ -42,7 +41,8 @@ extension Samples {
     }
 
     func contents(
-        _ event: Event, _ broadcasts: [Broadcast], starts: [AudienceStart] = [], previews: [BundleID: AppPreview] = [:]
+        _ event: Event, _ broadcasts: [Broadcast], starts: [AudienceStart] = [],
+        previews: [BundleID: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
             event: event, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts, starts: starts,
@@ -79,7 +79,7 @@ extension Samples {
                 try message([delivery(.waiting, attempts: 0)]),
                 try message([accepted, delivery(.rejected, reason: "BadPriority"), crowd]),
                 try message([delivery(.expired, reason: text), gone]),
-            ], starts: [start()], previews: [bundleID: try preview])
+            ], starts: [start()], previews: [bundleID: preview])
         var scheduled = try message([])
         scheduled.isScheduled = true
         shown.scheduled = Page(items: [scheduled], nextCursor: "next")
@@ -100,42 +100,6 @@ extension Samples {
                 """#.utf8))
     }
 
-    /// What a sync of a calendar would change.
-    var changed: APIAnswer {
-        let text = JSONText.quoted(text)
-        let event = #""eventKey": "a", "uid": "u", "name": \#(text), "startsAt": "2026-11-28T14:30:00Z""#
-        let app = #""bundleId": "com.example.Stadium", "environment": "production", "limit": 10000"#
-        return APIAnswer(
-            status: 200,
-            body: Array(
-                #"""
-                {"create": [{\#(event)}], "change": [{\#(event), "fields": {"name": [null, \#(text)]}}],
-                 "cancel": [{\#(event), "reason": "vanished"}], "unchanged": 3, "past": 1,
-                 "problems": [{"line": 7, "detail": \#(text), "uid": null}],
-                 "forecast": {"before": [{\#(app), "peak": 1, "peakAt": "2026-11-28T14:30:00Z", "exceedsAt": null}],
-                  "after": [{\#(app), "peak": 2, "peakAt": "2026-11-28T14:30:00Z", "exceedsAt": "2026-11-28T14:30:00Z"}]}}
-                """#.utf8))
-    }
-
-    func calendar() throws -> FixtureCalendar {
-        let body = #"""
-            {"format": "csv", "url": "https://league.example/f.csv", "eventKey": "a:{uid}", "name": "{summary}",
-             "audiences": [{"bundleId": "com.example.Stadium", "environment": "production",
-              "storagePolicy": "noMessageStored"}]}
-            """#
-        let read = event().specification
-        let declaration = try CalendarDeclaration(
-            stored: try JSONValue(parsing: Array(body.utf8)),
-            documents: EventDocuments(read: { _, _ in read }, show: { _ in Array("{}".utf8) }))
-        guard let name = CalendarName(rawValue: "league") else { throw Problem(.internalError, "league") }
-        return FixtureCalendar(
-            name: name, declaration: declaration, reach: .all,
-            lastSync: .init(at: Self.now, by: text, create: 1, change: 2, cancel: 3, unchanged: 4, problems: 5),
-            nextRefreshAt: Self.now, failure: text,
-            shrunk: CalendarShrunk(calendar: "league", vanished: 2, future: 3, since: Self.now), createdAt: Self.now,
-            updatedAt: Self.now, version: 1)
-    }
-
     func organisersPages() throws -> [any ConsolePage] {
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
@@ -145,9 +109,7 @@ extension Samples {
         variants.specification.audiences[0].id.variant = try variant("de")
         var draft = EventForm()
         draft.name = text
-        var season = Season.Contents(
-            events: [event()], isCut: true, overdue: [event()], quotas: [quota()],
-            calendars: Page(items: [try calendar()], nextCursor: "next"))
+        var season = Season.Contents(events: [event()], isCut: true, overdue: [event()], quotas: [quota()])
         season.showsForecasts = true
         return [
             Composer(variants, end, faults: [fault], refusal: refusal, preview: try PreviewReading(answered)),
@@ -155,11 +117,7 @@ extension Samples {
             Question(
                 text, [text], facts: [Fact(text, .quoted(text))], choices: [.init("Do it")], irreversible: true,
                 action: "/console/x", back: (text, "/console")),
-            Season(season, from: Self.now, tenure: ChannelTenure(), now: Self.now),
-            CalendarPage(
-                try calendar(), changes: try CalendarChanges(changed), file: [1], cancelsAll: true, refusal: refusal),
-            CalendarPage(try calendar(), changes: try CalendarChanges(changed)),
-            NewCalendar(name: text, declaration: "{}", refusal: refusal),
+            Season(season, of: SeasonName(rawValue: "bl1"), from: Self.now, tenure: ChannelTenure(), now: Self.now),
             NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
         ]
     }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import JSON
 internal import PortFakes
 
 @testable internal import GrandstandConsole
@@ -30,7 +31,7 @@ extension Samples {
                 quirks: [
                     Quirk(
                         environment: .production, name: .managementPath, value: "lowercased", learnedAt: Self.now,
-                        evidence: text, believedUntil: Self.now)
+                        evidence: text)
                 ],
                 answer: try JSONValue(parsing: Array(#"{"preview": {"compact": \#(quoted), "expanded": "x"}}"#.utf8)),
                 visit("/console/apps/com.example.Stadium")),

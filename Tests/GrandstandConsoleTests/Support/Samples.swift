@@ -2,6 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import Hummingbird
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandConsole

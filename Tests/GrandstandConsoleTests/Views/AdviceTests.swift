@@ -47,29 +47,18 @@ struct AdviceTests {
         #expect(all[5].href?.hasSuffix("/channels?managed=false") == true)
     }
 
-    @Test func `refused tokens come after a capability that is off, with their numbers and what to do`() throws {
-        let samples = try Samples()
-        var quota = samples.quota([.active: 10], unmanaged: 0, alarm: nil, exceedsAt: nil)
-        quota.tokensRefused = TokensRefused(
-            app: samples.app, reason: "BadDeviceToken", refused: 1_200, answers: 1_500, since: Samples.now)
-        let list = Attention.list(quota)
-        #expect(list.map(\.level) == ["critical", "critical"])
-        #expect(list.first?.text.contains("may not broadcast") == true)
-        let text = try #require(list.last?.text)
-        #expect(
-            text.hasPrefix(
-                "APNs refused 1,200 of 1,500 pushes to device tokens since 2026-11-22 00:00:00 UTC, the last with "
-                    + "BadDeviceToken. Likely tokens of builds that are signed for development are registered"))
-        #expect(text.hasSuffix("registers it again."))
-    }
-
-    @Test func `a shrunk calendar is a warning that says what to do`() throws {
+    @Test func `a refused key is critical, with Apple's reason and what to do`() throws {
         let samples = try Samples()
         var quota = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
-        quota.shrunkCalendars = [CalendarShrunk(calendar: "bl1", vanished: 20, future: 50, since: Samples.now)]
+        quota.keyRefused = Quota.KeyRefused(
+            credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+            refusal: KeyRefusal(reason: .invalidProviderToken, since: Samples.now))
         let list = Attention.list(quota)
-        #expect(list.map(\.level) == ["warning"])
-        #expect(list.first?.text.hasPrefix("20 of 50 events to come vanished from the calendar bl1") == true)
+        #expect(list.map(\.level) == ["critical"])
+        #expect(
+            list.first?.text.hasPrefix(
+                "APNs refuses the key KEY1234567 since 2026-11-22 00:00:00 UTC: InvalidProviderToken. Nothing is sent")
+                == true)
     }
 
     @Test func `a quota in order has none; one that will not do is announced`() throws {

@@ -14,7 +14,7 @@ struct MatchTests {
         let accepted = try samples.message([samples.delivery(.accepted)])
         var waiting = try samples.message([samples.delivery(.queued, attempts: 0)])
         waiting.id = UUID()
-        let previews = [samples.bundleID: try samples.preview]
+        let previews = [samples.bundleID: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
         // Both environments of an app have the same people.
         #expect(cards.count == 1)
@@ -36,7 +36,7 @@ struct MatchTests {
         superseded.supersededBy = samples.id
         let entry = TimelineEntry(
             try samples.message([accepted, superseded, samples.delivery(.rejected, reason: "BadPriority")]),
-            of: samples.key, [samples.bundleID: try samples.preview])
+            of: samples.key, [samples.bundleID: samples.preview])
         #expect(entry.entryText == "1 – 0")
         #expect(entry.alertText == "Derby — b")
         #expect(entry.by == "key:Derby")

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandConsole

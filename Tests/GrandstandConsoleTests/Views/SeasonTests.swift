@@ -59,33 +59,6 @@ struct SeasonTests {
         #expect(cancelled.placesText == "0 places" && cancelled.channelsText == nil)
     }
 
-    @Test func `a sync's answer is read as it came`() throws {
-        let changes = try CalendarChanges(try Samples().changed)
-        #expect(changes.events.map(\.caption) == ["Created: 1", "Changed: 1", "Cancelled: 1"])
-        #expect(changes.events[1].texts("Change") == ["name: null → Derby"])
-        #expect(changes.forecast.texts("Before") == ["1"] && changes.forecast.texts("After") == ["2"])
-        #expect(
-            changes.summary == "1 created, 1 changed, 1 cancelled, 3 as they were; 1 entry could not be read.")
-        #expect(try CalendarChanges(APIAnswer(status: 200, body: Array("{}".utf8))).isNothing)
-    }
-
-    @Test func `a problem of the whole file is no entry of it`() throws {
-        let shrunk = #"{"problems": [{"line": null, "detail": "1 of 1 events vanished.", "uid": null}]}"#
-        let changes = try CalendarChanges(APIAnswer(status: 200, body: Array(shrunk.utf8)))
-        #expect(!changes.isNothing && changes.problems.rows.isEmpty && changes.remarks == ["1 of 1 events vanished."])
-        #expect(
-            changes.summary == "0 created, 0 changed, 0 cancelled, 0 as they were. 1 of 1 events vanished.")
-    }
-
-    @Test func `when a calendar shrank is a time in the reader's zone`() throws {
-        #expect(
-            CalendarReading(try Samples().calendar()).alarm
-                == [
-                    .level("warning", "2 of 3 events to come vanished from it at"), .time(Moment(Samples.now)),
-                    .line("None was cancelled: look at its file, and sync it again."),
-                ])
-    }
-
     @Test func `every reconciliation says what it does, and asks for the key where nothing brings it back`() {
         #expect(Reconciling.allCases.filter(\.isIrreversible) == [.deleteUnmanaged, .recreate])
         #expect(

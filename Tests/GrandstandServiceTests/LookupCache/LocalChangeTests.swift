@@ -36,7 +36,7 @@ struct LocalChangeTests {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
         let replica = LookupReplica(
-            source: source, events: source.events, now: { clock.now },
+            source: source, now: { clock.now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         source.change(to: "one")
         let first = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))

@@ -41,8 +41,19 @@ final class FakeOutbox: Outbox {
                 throw NotScripted()
             }
             account.claims.append(claim.limit)
-            defer { account.waiting.removeFirst(min(claim.limit, account.waiting.count)) }
-            return Array(account.waiting.prefix(claim.limit))
+            var allowances: [BundleID: Int] = [:]
+            for limit in claim.limits where limit.kind == .channel { allowances[limit.bundleID] = limit.allowance }
+            var taken: [ClaimedDelivery] = []
+            for delivery in account.waiting where taken.count < claim.limit {
+                if let left = allowances[delivery.address.bundleID] {
+                    guard left > 0 else { continue }
+                    allowances[delivery.address.bundleID] = left - 1
+                }
+                taken.append(delivery)
+            }
+            let ids = Set(taken.map(\.id))
+            account.waiting.removeAll { ids.contains($0.id) }
+            return taken
         }
     }
 
@@ -62,7 +73,7 @@ final class FakeOutbox: Outbox {
         events.yield()
     }
 
-    func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
+    func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { nil }
 
     func nextScheduled() async throws -> Date? { nil }
 
@@ -115,8 +126,6 @@ final class HandSignals: WakeSignals {
         streams.withLock { $0.append(continuation) }
         return stream
     }
-
-    func names(_ topic: WakeTopic) -> AsyncStream<WakeName> { AsyncStream { $0.finish() } }
 
     func wake() { for stream in streams.withLock({ $0 }) { stream.yield() } }
 }

@@ -12,6 +12,7 @@ final class FakeLedger: ChannelStore {
         var outcomes: [ChannelOutcome] = []
         var spare: [ChannelTask]
         var mayBegin: Bool
+        var failures = 0
         var reservations: [Result<ChannelTask, Problem>]
     }
 
@@ -29,10 +30,19 @@ final class FakeLedger: ChannelStore {
 
     var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
 
+    /// The next so many outcomes cannot be recorded.
+    func failNext(_ count: Int) { state.withLock { $0.failures = count } }
+
     func record(
         _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
     ) async throws -> Channel {
-        state.withLock { $0.outcomes.append(outcome) }
+        try state.withLock { state in
+            guard state.failures == 0 else {
+                state.failures -= 1
+                throw Problem(.storeUnavailable, "down", retryAfter: 1)
+            }
+            state.outcomes.append(outcome)
+        }
         var channel = task.channel.id == channel.id ? channel : task.channel
         if outcome.change == .deleted { channel.state = .deleted }
         return channel
@@ -77,6 +87,8 @@ final class FakeLedger: ChannelStore {
 
     func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { state.withLock { $0.mayBegin } }
 
+    func extendLease(of task: ChannelTask, until: Date) async throws { throw NotScripted() }
+
     func beginDeletion(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask { throw NotScripted() }
@@ -88,63 +100,20 @@ final class FakeLedger: ChannelStore {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] { throw NotScripted() }
 }
 
-/// Quirks of one app, kept and examined like the real ones; `fails`: they cannot be kept.
+/// Quirks of one app; `fails`: they cannot be kept.
 final class FakeQuirks: QuirkStore {
-    private struct State {
-        var quirks: [Quirk.Name: Quirk] = [:]
-        var examining: Set<Quirk.Name> = []
-        var abandoned = 0
-        var notes: [(isOn: Bool, evidence: String)] = []
-        var attempts = 0
-    }
-
-    private let state = Mutex(State())
+    private let kept = Mutex<[Quirk.Name: Quirk]>([:])
     private let fails: Bool
 
-    init(_ quirk: Quirk? = nil, fails: Bool = false) {
-        self.fails = fails
-        if let quirk { state.withLock { $0.quirks[quirk.name] = quirk } }
-    }
+    init(fails: Bool = false) { self.fails = fails }
 
-    var learned: [Quirk] { state.withLock { Array($0.quirks.values) } }
-    var abandoned: Int { state.withLock { $0.abandoned } }
-    /// How often something was to be noted.
-    var attempts: Int { state.withLock { $0.attempts } }
-    /// What was noted of the Broadcast capability.
-    var notes: [(isOn: Bool, evidence: String)] { state.withLock { $0.notes } }
+    var learned: [Quirk] { kept.withLock { Array($0.values) } }
 
     func quirks(of bundleID: BundleID) async throws -> [Quirk] { learned }
 
-    func beginExamination(
-        of name: Quirk.Name, for app: AppEnvironment, concludedSince since: Date, now: Date, leasedUntil: Date
-    ) async throws -> ExaminationStart {
-        state.withLock { state in
-            if let quirk = state.quirks[name], quirk.learnedAt > since { return .concluded(quirk.value) }
-            return state.examining.insert(name).inserted ? .begun : .underWay
-        }
-    }
-
-    func conclude(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
+    func remember(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
         if fails { throw NotScripted() }
-        state.withLock { state in
-            state.quirks[quirk.name] = quirk
-            state.examining.remove(quirk.name)
-        }
-    }
-
-    func noteCapability(
-        isOn: Bool, for app: AppEnvironment, evidence: String, isBroadcast: Bool, calledAt: Date, now: Date
-    ) async throws {
-        state.withLock { $0.attempts += 1 }
-        if fails { throw NotScripted() }
-        state.withLock { $0.notes.append((isOn, evidence)) }
-    }
-
-    func abandonExamination(of name: Quirk.Name, for app: AppEnvironment) async throws {
-        state.withLock { state in
-            state.abandoned += 1
-            state.examining.remove(name)
-        }
+        kept.withLock { $0[quirk.name] = quirk }
     }
 }
 
@@ -184,6 +153,8 @@ final class FakeReconciliations: ReconciliationStore {
     func apply(
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) { throw NotScripted() }
+
+    func hastenCreations(_ run: ReconciliationRun, now: Date) async throws { throw NotScripted() }
 
     func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date

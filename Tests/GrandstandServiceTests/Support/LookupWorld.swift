@@ -19,7 +19,8 @@ enum LookupWorld {
             /// By version; positions are numbers of transactions here.
             var journal: [LookupChange] = []
             var fails = false
-            var lookups = 0
+            /// How often single events were read.
+            var reads = 0
             /// What is read of single events waits for it.
             var reading: Valve?
         }
@@ -75,7 +76,10 @@ enum LookupWorld {
 
         func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
             await state.withLock { $0.reading }?.pass()
-            let state = state.withLock { $0 }
+            let state = state.withLock { state in
+                state.reads += 1
+                return state
+            }
             if state.fails { throw Problem(.storeUnavailable, "down") }
             return state.channelIDs.filter { keys.contains($0.key) }.mapValues { [Self.record($0)] }
         }
@@ -87,28 +91,6 @@ enum LookupWorld {
             let ids = state.withLock { $0.channelIDs }
             await pages?.pass()
             return (ids.mapValues { [Self.record($0)] }, ids.keys.first)
-        }
-
-        /// The same events, for single questions.
-        var events: FakeEvents {
-            var events = FakeEvents()
-            events.look = { [self] names, _ in entries(of: names) }
-            return events
-        }
-
-        private func entries(of names: Set<LookupName>) -> [LookupName: LookupEntry] {
-            let ids = state.withLock { state in
-                state.lookups += 1
-                return state.channelIDs
-            }
-            var entries: [LookupName: LookupEntry] = [:]
-            for name in names {
-                guard let id = ids[name.key] else { continue }
-                entries[name] = LookupEntry(
-                    eventKey: name.key, state: .scheduled, storagePolicy: .noMessageStored, channelID: id,
-                    startsAt: nil, endsAt: nil)
-            }
-            return entries
         }
 
         private static func record(_ channelID: String) -> LookupRecord {
@@ -145,7 +127,7 @@ enum LookupWorld {
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         let replica = LookupReplica(
-            source: source, events: source.events, settings: given ?? settings, now: { clock.now }, logger: logger)
+            source: source, settings: given ?? settings, now: { clock.now }, logger: logger)
         source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
         let running = Task { await replica.run() }
         source.stream.continuation.yield(.listening)

@@ -17,16 +17,16 @@ enum Sample {
     /// One without capitals, which APNs never treats in a way of its own.
     static let plainID = name("com.example.stadium")
 
-    static func examinations(_ quirks: FakeQuirks = FakeQuirks(), now: @escaping @Sendable () -> Date = { now })
-        -> Examinations
-    {
-        Examinations(quirks: quirks, lease: 10, timeout: 10, now: now, logger: logger)
+    static func rates(_ environment: APNsEnvironment = .production) -> Dispatcher.Rates {
+        Dispatcher.Rates(
+            broadcasts: SendRates(environment: environment, api: .broadcast, logger: logger),
+            devices: SendRates(environment: environment, api: .device, logger: logger))
     }
 
     static func management(
         _ gateway: FakeGateway, _ quirks: FakeQuirks = FakeQuirks(), now: @escaping @Sendable () -> Date = { now }
     ) -> ManagementCalls {
-        ManagementCalls(gateway: gateway, examinations: examinations(quirks, now: now), now: now)
+        ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: logger)
     }
 
     static func name(_ text: String) -> BundleID {

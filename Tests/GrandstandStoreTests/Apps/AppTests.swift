@@ -35,7 +35,7 @@ struct AppTests {
     @Test func `an app's preview is kept, and goes with a put that has none`() async throws {
         try await withStores { stores in
             var app = try App.sample()
-            app.preview = AppPreview(compact: try PreviewTemplate("{{home}} – {{away}}"))
+            app.preview = AppPreview(compact: "{{home}} – {{away}}")
             #expect(try await stores.apps.put(app).app.preview == app.preview)
             #expect(try await stores.apps.apps(PageRequest()).items.map(\.preview) == [app.preview])
             app.preview = nil

@@ -13,13 +13,13 @@ struct AuditHistoryTests {
     @Test func `whole days go, some at a time, and the log says how many of which span`() async throws {
         try await withStores { stores in
             let now = Date()
-            let history = PostgresAuditHistory(Database(stores.pool), now: { now })
+            let history = PostgresHistory(Database(stores.pool))
             try await Self.write(
                 stores, [450, 440.5, 440, 401.5, 40, 0].map { now.addingTimeInterval(-$0 * Self.day) })
             let cutoff = now.addingTimeInterval(-400 * Self.day)
-            #expect(try await history.prune(before: cutoff, limit: 2) == 2)
-            #expect(try await history.prune(before: cutoff, limit: 2) == 2)
-            #expect(try await history.prune(before: cutoff, limit: 2) == 0)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 0)
             let entries = try await stores.auditLog.entries(where: AuditFilter(), PageRequest()).items
             #expect(entries.filter { $0.action == .eventCreated }.count == 2)
             let told = entries.filter { $0.action == .auditPruned }
@@ -30,10 +30,10 @@ struct AuditHistoryTests {
 
     @Test func `entries younger than 30 days cannot be removed, nor any by another way`() async throws {
         try await withStores { stores in
-            let history = PostgresAuditHistory(Database(stores.pool), now: { Date() })
+            let history = PostgresHistory(Database(stores.pool))
             try await Self.write(stores, [Date().addingTimeInterval(-100 * Self.day)])
             await #expect(throws: PostgresError.self) {
-                try await history.prune(before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
+                try await history.prune(.auditEntries, before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
             }
             // Also not in the transaction of the one way, once it is over.
             await #expect(throws: PostgresError.self) {

@@ -127,7 +127,7 @@ struct AlignTests {
             try await stores.accept(.update(), for: "ended")
             try await stores.events.cancel(.sample(), now: stores.now)
             try await stores.events.cancel(
-                .sample("ended"), sendingEnd: true, within: .all, by: .server, now: stores.now)
+                .sample("ended"), sendingEnd: true, within: .all, by: .server, if: .none, now: stores.now)
             let cancelled = try #require(try await stores.events.event(.sample(), now: stores.now)?.channels.first)
             #expect(cancelled == Audience.ChannelStatus(state: .none))
         }

@@ -37,6 +37,29 @@ struct DeletionTests {
         }
     }
 
+    @Test func `who calls Apple keeps the lease for as long as the call takes, and nobody else's`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let creation = try #require(try await stores.claimChannels().first)
+            let end = stores.now.addingTimeInterval(60)
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.reconciliations.nextDue(interval: 0, now: stores.now) == end)
+            try await stores.record(.created(channelID: "made"), of: creation)
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+
+            try await stores.forceDeletion(of: try await stores.channel())
+            stores.clock.advance(by: 10.5)
+            let deletion = try #require(try await stores.claimChannels().first)
+            try await stores.channels.extendLease(of: deletion, until: stores.now.addingTimeInterval(60))
+            stores.clock.advance(by: 50)
+            #expect(try await stores.claimChannels().isEmpty)
+            stores.clock.advance(by: 10.5)
+            #expect(try await stores.claimChannels().map(\.channel.id) == [deletion.channel.id])
+        }
+    }
+
     @Test func `a channel that a live event needs is deleted by force only; the event then gets another`() async throws
     {
         try await withStores { stores in

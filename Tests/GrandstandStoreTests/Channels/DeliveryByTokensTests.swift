@@ -3,6 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandStore
 internal import GrandstandTestKit
+internal import JSON
 internal import Postgres
 internal import Testing
 

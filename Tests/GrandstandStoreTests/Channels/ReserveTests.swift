@@ -91,7 +91,7 @@ struct ReserveTests {
             let quirk = Quirk(
                 environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
                 evidence: "seen")
-            try await stores.quirks.conclude(quirk, for: .sample(), by: .server)
+            try await stores.quirks.remember(quirk, for: .sample(), by: .server)
             let address = try await stores.channels.address(of: .sample(), in: .production)
             #expect(address?.managementPath == .lowercased)
             #expect(address?.managementBundleID == "com.example.goal")

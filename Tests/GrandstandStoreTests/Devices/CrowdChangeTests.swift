@@ -128,7 +128,7 @@ struct CrowdChangeTests {
             #expect(try await world.tokens(of: accepted).state == .accepted)
             world.stores.clock.advance(by: 2)
             try await world.stores.events.cancel(
-                .sample(), sendingEnd: sendsEnd, within: .all, by: .server, now: world.now)
+                .sample(), sendingEnd: sendsEnd, within: .all, by: .server, if: .none, now: world.now)
             _ = try await world.stores.events.reopen(.sample(), audiences: nil, now: world.now)
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
             world.stores.clock.advance(by: 2)

@@ -117,7 +117,7 @@ struct CrowdLeadTests {
             let history = PostgresHistory(Database(world.stores.pool))
             world.stores.clock.advance(by: 86_400)
             try await world.stores.accept(.update(#"{"n":2}"#, audiences: [try .sample("com.example.Other")]))
-            _ = try await history.prune(before: world.now, limit: 100)
+            _ = try await history.prune(.broadcasts, before: world.now, limit: 100)
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
             try await world.stores.accept(.end(audiences: [tokens.id]))
             #expect(try await world.lookup()?.state == .ended)

@@ -37,6 +37,27 @@ struct CrowdTests {
         }
     }
 
+    @Test func `an app whose key APNs refuses is left out, waits for its next probe, and loses nothing`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.show("aa01")
+            try await world.stores.accept(.update(#"{"n":1}"#))
+            #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
+            for _ in 0..<8 {
+                let shard = try #require(try await world.claim(avoiding: [.sample("com.example.Other")]).first)
+                let again = world.now.addingTimeInterval(3)
+                try await world.settle(shard) { _ in .retry(at: again, reason: "InvalidProviderToken") }
+                #expect(try await world.claim().isEmpty)
+                world.stores.clock.advance(by: 3)
+            }
+            try await world.settle(try #require(try await world.claim().first))
+            // One that joins late waits as well.
+            try await world.show("aa02")
+            #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
+            #expect(try await world.claim().first?.members.map(\.token.hex) == ["aa02"])
+        }
+    }
+
     @Test func `newest wins in the midst of it`() async throws {
         try await withCrowds { world in
             try await world.stores.open()

@@ -215,13 +215,12 @@ struct RegistrationTests {
                 phones.stores.clock.advance(by: 10)
             }
             let cutoff = phones.stores.now.addingTimeInterval(-15)
-            let activities = PostgresDeviceHistory(test.database, .activities)
-            #expect(try await activities.prune(before: cutoff, limit: 10) == 2)
-            let installations = PostgresDeviceHistory(test.database, .installations)
-            #expect(try await installations.prune(before: cutoff, limit: 1) == 1)
+            let history = PostgresHistory(test.database)
+            #expect(try await history.prune(.activities, before: cutoff, limit: 10) == 2)
+            #expect(try await history.prune(.installations, before: cutoff, limit: 1) == 1)
             #expect(try await problem { try await phones.known(ids[0]) } == .installationNotFound)
-            #expect(try await installations.prune(before: cutoff, limit: 10) == 1)
-            #expect(try await installations.prune(before: cutoff, limit: 10) == 0)
+            #expect(try await history.prune(.installations, before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune(.installations, before: cutoff, limit: 10) == 0)
             #expect(try await phones.known(ids[2]).activities.count == 1)
         }
     }

@@ -61,4 +61,28 @@ struct EventListTests {
             for (filter, expected) in cases { #expect(Set(try await keys(stores, filter)) == expected) }
         }
     }
+
+    @Test func `filters by the season in the metadata, as it was declared last, whatever else that holds`() async throws
+    {
+        try await withStores { stores in
+            func put(_ key: String, _ metadata: String?) async throws {
+                var event = try EventSpecification.sample(key)
+                event.metadata = metadata.map { Array($0.utf8) }
+                try await stores.put(event)
+            }
+            try await put("a", #"{"season": {"name": "bl1", "uid": "1"}}"#)
+            // PostgreSQL's own operators refuse such text.
+            try await put("b", #"{"x": "\u0000", "season": {"name": "bl1"}}"#)
+            try await put("cup", #"{"season": {"name": "cup"}}"#)
+            for (key, metadata) in [
+                ("none", nil), ("text", #"{"season": "bl1"}"#), ("odd", #"{"season": {"name": "b l"}}"#),
+            ] as [(String, String?)] {
+                try await put(key, metadata)
+            }
+            let bl1 = EventFilter(season: SeasonName(rawValue: "bl1"))
+            #expect(try await keys(stores, bl1) == ["a", "b"])
+            try await put("a", #"{"season": {"name": "cup"}}"#)
+            #expect(try await keys(stores, bl1) == ["b"])
+        }
+    }
 }

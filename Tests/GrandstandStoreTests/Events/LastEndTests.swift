@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -12,7 +13,8 @@ struct LastEndTests {
     /// A moment later than what was accepted before.
     private func cancel(_ stores: Stores) async throws {
         stores.clock.advance(by: 1)
-        try await stores.events.cancel(.sample(), sendingEnd: true, within: .all, by: .server, now: stores.now)
+        try await stores.events.cancel(
+            .sample(), sendingEnd: true, within: .all, by: .server, if: .none, now: stores.now)
     }
 
     private func broadcasts(_ stores: Stores) async throws -> [Broadcast] {
@@ -40,6 +42,47 @@ struct LastEndTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `one that is over without it is told so, as long as anybody could get it; reopened, it goes`(_ byClock: Bool)
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            if byClock {
+                try await stores.put(.sample(endsAt: stores.now.addingTimeInterval(60)))
+                stores.clock.advance(by: ChannelTenure.overdueAfter + 61)
+                try await stores.align()
+            } else {
+                try await stores.events.cancel(.sample(), now: stores.now)
+            }
+            let over = try await stores.events.event(.sample(), now: stores.now)?.state
+            #expect(over == (byClock ? .ended : .cancelled))
+            // Without an end it may be asked again.
+            try await stores.events.cancel(.sample(), now: stores.now)
+            let refusal = await #expect(throws: Problem.self) { try await cancel(stores) }
+            #expect(refusal?.kind == .eventEnded)
+            #expect(refusal?.detail.contains("POST /v1/events/match-1/reopen") == true)
+            #expect(try await stores.claim().isEmpty)
+
+            _ = try await stores.events.reopen(
+                .sample(), audiences: nil, within: .all, by: .server, now: stores.now)
+            try await cancel(stores)
+            #expect(try await stores.sendOne().text.contains(#""event":"end""#))
+            try await cancel(stores)
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
+    @Test func `of an event that is over and has no channel any more, nobody can get it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.events.cancel(.sample(), now: stores.now)
+            try await stores.pool.query("update lanes set channel = null")
+            try await cancel(stores)
+            #expect(try await broadcasts(stores).isEmpty)
+        }
+    }
+
     @Test func `a channel that was not made has no followers: none is made for an end`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
@@ -60,6 +103,18 @@ struct LastEndTests {
             #expect(shard.members.count == 1)
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
             #expect(try await stores.provision().isEmpty)
+            // Asked again, it went.
+            try await cancel(stores)
+        }
+    }
+
+    @Test func `activities with tokens that got none are told of, too`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            try await stores.put(.sample())
+            try await world.show("aa01")
+            try await stores.events.cancel(.sample(), now: stores.now)
+            #expect(try await problem { try await cancel(stores) } == .eventEnded)
         }
     }
 

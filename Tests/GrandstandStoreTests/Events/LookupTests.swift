@@ -50,10 +50,30 @@ struct LookupTests {
         }
     }
 
-    @Test func `the newest accepted content, with the second it was accepted in, only when asked for`() async throws {
+    @Test func `the timestamp of the newest content is the one that phones get`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n": 1}"#))
+            // It waits for its turn.
+            stores.clock.advance(by: 30)
+            let sent = try await stores.sendOne()
+            #expect(try await lookup(stores, contentState: true)?.timestamp == sent.timestamp)
+            #expect(try await stores.delivery(of: first).timestamp == sent.timestamp)
+            // In the same second: until it is sent, the lowest that it can get.
+            try await stores.accept(.update(#"{"n": 2}"#))
+            #expect(try await lookup(stores, contentState: true)?.timestamp == (try sent.timestamp + 1))
+            #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))
+            #expect(try await lookup(stores, contentState: true)?.timestamp == (try sent.timestamp + 1))
+        }
+    }
+
+    @Test func `the newest accepted content, with the lowest timestamp that it can get, only when asked for`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             #expect(try await lookup(stores, contentState: true)?.contentState == nil)
+            #expect(try await lookup(stores, contentState: true)?.timestamp == nil)
             try await stores.accept(.update(#"{"n": 1}"#))
             stores.clock.advance(by: 7.5)
             try await stores.accept(.update(#"{"n": 2}"#))

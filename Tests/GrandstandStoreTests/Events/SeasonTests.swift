@@ -32,20 +32,6 @@ struct SeasonTests {
         }
     }
 
-    /// It writes all columns it knows.
-    @Test func `a replica of the version before declares times itself: the seconds hold no more`() async throws {
-        try await withStores { stores in
-            try await stores.put(.sample(startsAt: stores.now.addingTimeInterval(90_000), channelsOpenBefore: 3_600))
-            try await stores.pool.query("update events set name = 'Cup final'")
-            #expect(
-                try await stores.events.event(.sample(), now: stores.now)?.specification.channelsOpenBefore == 3_600)
-            try await stores.pool.query(
-                "update events set starts_at = starts_at + interval '1 day', channels_open_at = null")
-            let event = try #require(try await stores.events.event(.sample(), now: stores.now))
-            #expect(event.specification.channelsOpenBefore == nil && event.specification.channelsOpenAt == nil)
-        }
-    }
-
     private func overdue(_ stores: Stores) async throws -> Set<String> {
         let filter = EventFilter(overdueBy: Stores.tenure)
         return Set(

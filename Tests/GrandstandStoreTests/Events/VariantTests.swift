@@ -245,43 +245,4 @@ struct VariantTests {
             #expect(try await channels(stores, ["de", "fr"])[0] != nil)
         }
     }
-
-    /// The statements of the version before, which knows no variants.
-    @Test func `a replica of the version before declares events and opens channels as it did`() async throws {
-        try await withStores { stores in
-            try await stores.open("new", audiences: [.sample()])
-            try await stores.pool.query(
-                """
-                insert into events (key, name, created_at, updated_at) values ('old', 'x', \(stores.now), \(stores.now))
-                """)
-            for isFirst in [true, false] {
-                do {
-                    try await stores.pool.query(
-                        """
-                        with made as (
-                            insert into lanes (bundle_id, environment, storage_policy)
-                            values ('com.example.Goal', 'production', 'noMessageStored') returning id)
-                        insert into audiences (event_key, position, lane, bundle_id, environment, storage_policy, delivery)
-                        select 'old', 0, id, 'com.example.Goal', 'production', 'noMessageStored', 'channel' from made
-                        """)
-                    #expect(isFirst)
-                } catch let error as PostgresError {
-                    #expect(!isFirst && error.sqlState == .uniqueViolation)
-                }
-            }
-            for count in [1, 0] {
-                let rows = try await stores.pool.query(
-                    """
-                    insert into channels (id, bundle_id, environment, storage_policy, state, event_key, created_at, changed_at)
-                    values (gen_random_uuid(), 'com.example.Goal', 'production', 'noMessageStored', 'creating', 'old',
-                        \(stores.now), \(stores.now))
-                    on conflict do nothing returning id
-                    """)
-                #expect(rows.count == count)
-            }
-            let event = try #require(try await stores.events.event(.sample("old"), now: stores.now))
-            #expect(event.specification.audiences.map(\.variant) == [nil])
-            #expect(event.channels.map(\.state) == [.pending])
-        }
-    }
 }

@@ -71,8 +71,8 @@ struct GaugeStoreTests {
             #expect(states == [.superseded])
             struct Undone: Error {}
             await #expect(throws: Undone.self) {
-                try await database.together { _ in
-                    try await accept(3)
+                try await database.transaction { connection in
+                    try await database.joining(connection, Database.Commit()) { try await accept(3) }
                     throw Undone()
                 }
             }

@@ -12,7 +12,7 @@ struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
     private static let tables = [
         "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "start_runs", "starts",
-        "receipts", "crowds", "calendar_entries",
+        "receipts", "crowds",
     ]
 
     @Test func `an event that is over goes with all that is its own, and its key may be declared anew`() async throws {
@@ -96,14 +96,14 @@ struct LedgerHistoryTests {
             try await Self.play(stores, "match-1")
             try await Self.addRows(stores, "match-1", starts: 12_000)
             stores.clock.advance(by: Self.month + 1)
-            let events = PostgresLedgerHistory(Database(stores.pool), .events)
+            let history = PostgresHistory(Database(stores.pool))
             let cutoff = stores.now.addingTimeInterval(-Self.month)
             for left in [7_000, 2_000] {
-                #expect(try await events.prune(before: cutoff, limit: 10) == 10)
+                #expect(try await history.prune(.events, before: cutoff, limit: 10) == 10)
                 #expect(try await stores.count("select count(*) as n from starts") == left)
                 #expect(try await Self.has("match-1", stores))
             }
-            #expect(try await events.prune(before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune(.events, before: cutoff, limit: 10) == 1)
             #expect(try await Self.has("match-1", stores) == false)
         }
     }
@@ -114,9 +114,9 @@ struct LedgerHistoryTests {
                 _ = try await stores.keys.create(name: name, scopes: [.lookup], bundleID: nil, by: .commandLine)
             }
             try await stores.pool.query("update api_keys set revoked_at = \(stores.now) where name = 'revoked'")
-            let keys = PostgresLedgerHistory(Database(stores.pool), .keys)
-            #expect(try await keys.prune(before: stores.now, limit: 10) == 0)
-            #expect(try await keys.prune(before: stores.now + 1, limit: 10) == 1)
+            let history = PostgresHistory(Database(stores.pool))
+            #expect(try await history.prune(.keys, before: stores.now, limit: 10) == 0)
+            #expect(try await history.prune(.keys, before: stores.now + 1, limit: 10) == 1)
             #expect(try await stores.count("select count(*) as n from api_keys where name = 'kept'") == 1)
         }
     }
@@ -130,9 +130,9 @@ struct LedgerHistoryTests {
     /// All but the audit log and keys, as often as there is something.
     private static func prune(_ stores: Stores) async throws {
         let cutoff = stores.now.addingTimeInterval(-month)
-        for things in [PostgresLedgerHistory.Things.events, .channels, .lanes] {
-            let history = PostgresLedgerHistory(Database(stores.pool), things)
-            while try await history.prune(before: cutoff, limit: 2) == 2 {}
+        let history = PostgresHistory(Database(stores.pool))
+        for rows in [RetentionRule.Rows.events, .channels, .lanes] {
+            while try await history.prune(rows, before: cutoff, limit: 2) == 2 {}
         }
     }
 
@@ -149,7 +149,7 @@ struct LedgerHistoryTests {
         #expect(try await stores.channel(of: key).state == .deleted)
     }
 
-    /// What other parts of the server add to an event: a start that is over, a receipt, a crowd, a calendar's entry.
+    /// What other parts of the server add to an event: a start that is over, a receipt, a crowd.
     private static func addRows(_ stores: Stores, _ key: String, starts: Int = 3) async throws {
         let pool = stores.pool
         try await pool.query(
@@ -179,19 +179,6 @@ struct LedgerHistoryTests {
             )
             insert into crowds (lane, event_key, app, kind)
             select l.id, \(key), ae.id, 'crowd' from lane l join app_environments ae using (bundle_id, environment)
-            """)
-        try await pool.query(
-            """
-            with calendar as (
-                insert into calendars (name, declaration, created_at, updated_at)
-                values ('league', '{}', \(stores.now), \(stores.now)) on conflict do nothing
-            )
-            select 1
-            """)
-        try await pool.query(
-            """
-            insert into calendar_entries (calendar, uid, event_key, document, is_missing, is_cancelled)
-            values ('league', \(key), \(key), '{}', false, false)
             """)
     }
 

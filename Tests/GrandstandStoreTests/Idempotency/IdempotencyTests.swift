@@ -30,9 +30,9 @@ struct IdempotencyTests {
     }
 
     /// Registers an app, as work that can be seen.
-    private static func work(_ stores: Stores, _ name: String = "com.example.Goal") async throws -> IdempotentResult {
+    private static func work(_ stores: Stores, _ name: String = "com.example.Goal") async throws -> KeptAnswer {
         _ = try await stores.apps.put(.sample(name))
-        return .done(answer(UUID().uuidString))
+        return answer(UUID().uuidString)
     }
 
     @Test func `the same request gets the first answer, and the work was done once`() async throws {
@@ -93,18 +93,77 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `a refusal for good undoes the work and is kept`() async throws {
+    @Test func `duplicates at once of a request that is refused at first: one is carried out, the rest get its answer`()
+        async throws
+    {
+        try await withStores { stores in
+            let replicas = [
+                PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
+            ]
+            let (tries, done) = (Count(), Count())
+            let outcomes = try await withThrowingTaskGroup { group in
+                for n in 0..<20 {
+                    group.addTask { () -> IdempotentOutcome? in
+                        do {
+                            return try await replicas[n % 2].once(Self.request(), now: stores.now) {
+                                tries.rise()
+                                // What the first five were refused for is mended then.
+                                guard tries.current > 5 else { throw Problem(.eventNotFound, "Create it first.") }
+                                done.rise()
+                                return try await Self.work(stores)
+                            }
+                        } catch let problem as Problem where problem.kind == .eventNotFound {
+                            return nil
+                        }
+                    }
+                }
+                return try await group.reduce(into: [IdempotentOutcome?]()) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0 == nil } == 5)
+            #expect(Set(outcomes.compactMap { $0?.answer }).count == 1)
+            #expect(outcomes.count { $0?.isReplay == false } == 1)
+            #expect((tries.current, done.current) == (6, 1))
+        }
+    }
+
+    @Test(arguments: [Problem(.eventNotFound, "Create it first."), Problem(.storeUnavailable, "gone", retryAfter: 1)])
+    func `steps that are refused before anything was begun leave the key free, for another body, too`(
+        _ refusal: Problem
+    ) async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
-            let refused = Self.answer("{}", status: 409)
-            let first = try await store.once(Self.request(), now: stores.now) {
-                _ = try await Self.work(stores)
-                return .refused(refused)
+            func steps(_ content: String, _ work: @Sendable () async throws -> KeptAnswer) async throws
+                -> IdempotentOutcome
+            {
+                try await store.inSteps(
+                    Self.request("k", content), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    recover: { _ in nil }, work: work)
             }
-            #expect(first == IdempotentOutcome(answer: refused, isReplay: false))
-            #expect(try await stores.apps.app(.sample()) == nil)
-            let second = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
-            #expect(second == IdempotentOutcome(answer: refused, isReplay: true))
+            let kind = try await problem { try await steps("POST /x {}") { throw refusal } }
+            #expect(kind == refusal.kind)
+            let other = try await steps("POST /x {\"a\":1}") { try await Self.work(stores) }
+            #expect(!other.isReplay)
+        }
+    }
+
+    @Test func `steps that are refused after something was begun are asked for that thing, and belong to their body`()
+        async throws
+    {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let store = PostgresIdempotencyStore(Database(stores.pool))
+            func steps(_ content: String = "POST /x {}") async throws -> IdempotentOutcome {
+                try await store.inSteps(
+                    Self.request("k", content), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    recover: { Self.answer($0.uuidString, status: 201) },
+                    work: {
+                        _ = try await Self.reserve(stores)
+                        throw Problem(.apnsUnanswered, "silence")
+                    })
+            }
+            #expect(try await problem { try await steps() } == .apnsUnanswered)
+            #expect(try await problem { try await steps("POST /x {\"a\":1}") } == .idempotencyMismatch)
+            #expect(try await steps().isReplay)
         }
     }
 
@@ -148,15 +207,16 @@ struct IdempotencyTests {
                 try await Self.work(stores)
             }
             #expect(!outcome.isReplay)
-            #expect(try await store.prune(before: dayLater, limit: 10) == 0)
-            #expect(try await store.prune(before: dayLater + 1, limit: 10) == 1)
+            let history = PostgresHistory(Database(stores.pool))
+            #expect(try await history.prune(.answers, before: dayLater, limit: 10) == 0)
+            #expect(try await history.prune(.answers, before: dayLater + 1, limit: 10) == 1)
         }
     }
 
     @Test func `what is kept cannot be read without the caller's secret`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
-            _ = try await store.once(Self.request(), now: stores.now) { .done(Self.answer("gs_newsecret")) }
+            _ = try await store.once(Self.request(), now: stores.now) { Self.answer("gs_newsecret") }
             let row = try #require(
                 try await stores.pool.query("select answer, row_to_json(i)::text as text from idempotency_keys i").first
             )
@@ -201,7 +261,7 @@ struct IdempotencyTests {
             #expect(early == .idempotencyInProgress)
             let outcome = try await store.inSteps(
                 Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },
-                recover: { .done(Self.answer($0.uuidString, status: 201)) }, work: { try await Self.work(stores) })
+                recover: { Self.answer($0.uuidString, status: 201) }, work: { try await Self.work(stores) })
             #expect(outcome == IdempotentOutcome(answer: Self.answer(id.uuidString, status: 201), isReplay: true))
             let third = try await store.inSteps(
                 Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },

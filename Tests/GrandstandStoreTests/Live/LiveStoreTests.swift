@@ -44,29 +44,4 @@ struct LiveStoreTests {
             #expect(try await store.boards(of: [key], now: stores.now)[key]?.broadcasts.count == 2)
         }
     }
-
-    @Test func `changes are notified of while live views are open, and of their events only`() async throws {
-        try await withStores { stores in
-            let store = PostgresLiveStore(Database(stores.pool))
-            try await stores.open("seen", audiences: [.sample("com.example.A")])
-            try await stores.open("unseen", audiences: [.sample("com.example.B")])
-            let signals = PostgresWakeSignals(stores.pool)
-            var names = signals.names(.live).makeAsyncIterator()
-            let listening = Task { await signals.run() }
-            defer { listening.cancel() }
-            #expect(await names.next() == .anything)
-            let (replica, key) = (UUID(), try EventKey.sample("seen"))
-            // Nobody looks yet.
-            try await stores.accept(.update(), for: "seen")
-            try await store.watch([key], replica: replica, now: stores.now, until: stores.now.addingTimeInterval(30))
-            try await stores.accept(.update(), for: "unseen")
-            try await stores.pool.query("select pg_notify('grandstand_live', 'mark')")
-            #expect(await names.next() == .name("mark"))
-            try await stores.accept(.update(), for: "seen")
-            #expect(await names.next() == .name("seen"))
-            // What it no longer looks at, and what a dead replica looked at, is forgotten.
-            try await store.watch([], replica: replica, now: stores.now, until: stores.now)
-            #expect(try await stores.count("select count(*) as n from live_views") == 0)
-        }
-    }
 }

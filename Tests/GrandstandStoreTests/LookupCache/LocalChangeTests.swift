@@ -37,7 +37,7 @@ struct LocalChangeTests {
             let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
             _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
                 try await stores.accept(.end())
-                return .done(KeptAnswer(status: 202, body: []))
+                return KeptAnswer(status: 202, body: [])
             }
         },
         Change(
@@ -101,10 +101,13 @@ struct LocalChangeTests {
             try await stores.open()
             try await start()
             let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
-            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
-                try await stores.accept(.end())
-                return .refused(KeptAnswer(status: 409, body: []))
+            let kind = try await problem {
+                try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                    try await stores.accept(.end())
+                    throw Problem(.eventEnded, "It is over.")
+                }
             }
+            #expect(kind == .eventEnded)
             let answer = try await replica.answer(topic: "com.example.goal", in: .production, .sample()).answer
             #expect(Self.kind(answer) == "found")
         }
@@ -123,7 +126,7 @@ struct LocalChangeTests {
                 // Somebody else's request: not a part of this transaction, which is not committed.
                 let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
                 #expect(meanwhile?.id == key.id)
-                return .done(KeptAnswer(status: 201, body: []))
+                return KeptAnswer(status: 201, body: [])
             }
             #expect(keys.known(secret) == nil)
             #expect(try await keys.authenticate(secret) == nil)
@@ -144,7 +147,7 @@ struct LocalChangeTests {
             let stores = Stores(TestDatabase(pool: pool, connectionString: test.connectionString))
             try await stores.apps.put(.sample(at: stores.now))
             let replica = LookupReplica(
-                source: DeafSource(base: PostgresLookupSource(test.database)), events: stores.events,
+                source: DeafSource(base: PostgresLookupSource(test.database)),
                 now: { stores.now }, logger: TestLog.logger("lookups"))
             var running: Task<Void, Never>?
             do {
@@ -173,6 +176,7 @@ struct LocalChangeTests {
         case .found: "found"
         case .pending: "pending"
         case .over: "over"
+        case .noSuchVariant: "another"
         case nil: "none"
         }
     }

@@ -79,6 +79,7 @@ struct LookupSourceTests {
         "update channels set channel_id = 'another' where event_key = 'match-1'",
         "update lanes set channel = null", "update lanes set fenced_at = now()",
         "delete from channels where event_key = 'match-1'",
+        "update channels set state = 'failed', channel_id = null, next_attempt_at = now() where event_key = 'match-1'",
     ])
     func `every change of an answer is announced and in the journal`(_ sql: String) async throws {
         try await withStores { stores in
@@ -120,6 +121,40 @@ struct LookupSourceTests {
             #expect(again == [])
             let ended = try await announced(stores) { try await stores.accept(.end()) }
             #expect(ended == [derby])
+        }
+    }
+
+    @Test
+    func `a channel without a place is announced with each attempt, and its records say why, as the database does`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(channelLimit: 1, at: stores.now))
+            try await stores.open("match-1")
+            let source = PostgresLookupSource(Database(stores.pool))
+            let key = try EventKey.sample("match-2")
+            func wait() async throws -> ChannelWait? {
+                let record = try await source.records(of: [key])[key]?.first
+                let entry = try await stores.events.lookup(
+                    topic: "com.example.goal", in: .production, key, contentState: false, now: stores.now)
+                #expect(record?.wait == entry?.wait)
+                return record?.wait
+            }
+            try await stores.put(.sample("match-2"))
+            #expect(try await wait() == ChannelWait())
+            let refused = try await announced(stores) { try await stores.align() }
+            #expect(refused == [.event(key)])
+            let first = try #require(try await wait()?.refusal)
+            #expect(first.reason == "quota-exhausted")
+            #expect(first.nextAttemptAt > stores.now)
+            stores.clock.advance(by: 31)
+            let again = try await announced(stores) { try await stores.align() }
+            #expect(again == [.event(key)])
+            #expect(try #require(try await wait()?.refusal).nextAttemptAt > first.nextAttemptAt)
+            // Another place: it is being made, then made.
+            try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
+            _ = try await announced(stores) { try await stores.provision() }
+            #expect(try await wait() == ChannelWait())
         }
     }
 

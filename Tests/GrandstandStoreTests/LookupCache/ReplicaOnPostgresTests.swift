@@ -177,7 +177,7 @@ struct ReplicaOnPostgresTests {
         var settings = LookupReplica.Settings()
         settings.pageSize = pageSize
         let replica = LookupReplica(
-            source: source ?? PostgresLookupSource(Database(stores.pool)), events: stores.events, keys: keys,
+            source: source ?? PostgresLookupSource(Database(stores.pool)), keys: keys,
             settings: settings, now: { stores.now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let running = Task { await replica.run() }
@@ -202,12 +202,13 @@ private struct Watched: Sendable {
         EventKey(rawValue: key).flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
     }
 
-    /// `found`, `pending`, `over`, or nothing.
+    /// `found`, `pending`, `over`, `another variant`, or nothing.
     func kind(_ key: String) -> String? {
         switch answer(key) {
         case .found: "found"
         case .pending: "pending"
         case .over: "over"
+        case .noSuchVariant: "no such variant"
         case nil: nil
         }
     }

@@ -17,7 +17,7 @@ struct MigratorTests {
     @Test func `the program carries the files of migrations, in order and byte for byte`() throws {
         let folder = URL(filePath: #filePath).appending(path: "../../../../migrations").standardized
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "sql" && $0.lastPathComponent != "schema.sql" }
+            .filter { $0.pathExtension == "sql" }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         #expect(names == files.map { $0.deletingPathExtension().lastPathComponent })
         #expect(try Migration.all.map { Data($0.sql.utf8) } == files.map { try Data(contentsOf: $0) })
@@ -79,12 +79,12 @@ struct MigratorTests {
             let older = Migrator(test.pool)
             try await test.pool.query("update schema_compatibility set least = \(version)")
             let refusal = MigrationRefusal.ahead(version: version, least: version)
-            #expect(try await older.status() == .ahead(version: version, least: version))
+            #expect(try await older.status() == .refused(.ahead(version: version, least: version)))
             await #expect(throws: refusal) { try await older.migrate() }
             #expect("\(refusal)".hasSuffix("run a newer one"))
             // One that says nothing is refused, too.
             try await test.pool.query("drop table schema_compatibility")
-            #expect(try await older.status() == .ahead(version: version, least: nil))
+            #expect(try await older.status() == .refused(.ahead(version: version, least: nil)))
         }
     }
 
@@ -96,7 +96,7 @@ struct MigratorTests {
             #expect(try await older.migrate() == [])
             try await test.pool.query("update schema_migrations set checksum = 'other' where version = 1")
             let first = try #require(names.first)
-            #expect(try await older.status() == .changed(name: first))
+            #expect(try await older.status() == .refused(.changed(name: first)))
         }
     }
 
@@ -107,10 +107,23 @@ struct MigratorTests {
             try await test.pool.query("update schema_migrations set checksum = 'other'")
             let migrator = Migrator(test.pool)
             let name = try #require(names.first)
-            #expect(try await migrator.status() == .changed(name: name))
+            #expect(try await migrator.status() == .refused(.changed(name: name)))
             for _ in 1...2 {
                 await #expect(throws: MigrationRefusal.changed(name: name)) { try await migrator.migrate() }
             }
+        }
+    }
+
+    @Test func `a database from before the first release is refused in one sentence that says what to do`() async throws
+    {
+        try await withDatabase { test in
+            try await test.pool.query("update schema_migrations set name = '0001_initial', checksum = 'other'")
+            try await test.pool.query(
+                "insert into schema_migrations (version, name, checksum) values (39, '0039_attribution', 'x')")
+            let migrator = Migrator(test.pool)
+            #expect(try await migrator.status() == .refused(.unreleased))
+            await #expect(throws: MigrationRefusal.unreleased) { try await migrator.migrate() }
+            #expect("\(MigrationRefusal.unreleased)".contains("start with an empty database"))
         }
     }
 
@@ -137,9 +150,9 @@ struct MigratorTests {
         let both = [first, next]
         let cases: [([Int: String], Migrator.Status)] = [
             ([:], .behind(["0001_first", "0002_next"])), ([1: first.checksum], .behind(["0002_next"])),
-            ([1: first.checksum, 2: next.checksum], .current), ([1: "x"], .changed(name: "0001_first")),
-            ([1: first.checksum, 2: "x"], .changed(name: "0002_next")),
-            ([1: first.checksum, 2: next.checksum, 3: "x"], .ahead(version: 3, least: nil)),
+            ([1: first.checksum, 2: next.checksum], .current), ([1: "x"], .refused(.changed(name: "0001_first"))),
+            ([1: first.checksum, 2: "x"], .refused(.changed(name: "0002_next"))),
+            ([1: first.checksum, 2: next.checksum, 3: "x"], .refused(.ahead(version: 3, least: nil))),
             ([2: next.checksum], .behind(["0001_first"])),
         ]
         for (applied, status) in cases { #expect(Migrator.compare(applied: applied, with: both) == status) }
@@ -147,13 +160,14 @@ struct MigratorTests {
         for least in [1, 2] {
             #expect(Migrator.compare(applied: newer, with: both, least: least) == .newer(version: 3))
         }
-        #expect(Migrator.compare(applied: newer, with: both, least: 3) == .ahead(version: 3, least: 3))
+        #expect(Migrator.compare(applied: newer, with: both, least: 3) == .refused(.ahead(version: 3, least: 3)))
         #expect(
             Migrator.compare(applied: [1: "x", 2: next.checksum, 3: "x"], with: both, least: 1)
-                == .changed(name: "0001_first"))
+                == .refused(.changed(name: "0001_first")))
         // One of ours is missing in the middle: no build made that.
         #expect(
-            Migrator.compare(applied: [1: first.checksum, 3: "x"], with: both, least: 1) == .ahead(version: 3, least: 1)
+            Migrator.compare(applied: [1: first.checksum, 3: "x"], with: both, least: 1)
+                == .refused(.ahead(version: 3, least: 1))
         )
         #expect(first.checksum == "354b7196c9ba5fb4b21cf615bb6ec4cd5c07503c34229feef033fc081a8c03f4")
     }

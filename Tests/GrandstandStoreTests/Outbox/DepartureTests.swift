@@ -77,26 +77,6 @@ struct DepartureTests {
         }
     }
 
-    @Test func `where APNs was seen to refuse expiration 0, departures carry the deadline as claims do`() async throws {
-        try await withDepartures { stores, outbox, departures in
-            let audience = Audience(
-                bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored)
-            try await stores.open(audiences: [audience])
-            try await stores.open("match-2", audiences: [audience])
-            try await stores.pool.query(
-                """
-                insert into quirks (bundle_id, environment, name, value, learned_at, evidence)
-                select bundle_id, environment, 'unstored-expiration', 'nonzero', now(), 'seen'
-                from app_environments where environment = 'production'
-                """)
-            _ = try await accept([.update()], stores, outbox)
-            try await stores.accept(.update(), for: "match-2")
-            let departed = departures.take().map(\.message.expiration)
-            #expect(departed.allSatisfy { $0 > 0 })
-            #expect(try await stores.claim().map(\.message.expiration) == departed)
-        }
-    }
-
     @Test func `a lane with a message under way keeps the next one until that is settled`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()

@@ -26,13 +26,13 @@ struct HistoryTests {
             let waiting = try await stores.accept(.update(), for: "waiting").id
             let cutoff = stores.now.addingTimeInterval(1)
 
-            #expect(try await history.prune(before: stores.now.addingTimeInterval(-100), limit: 10) == 0)
-            #expect(try await history.prune(before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune(.broadcasts, before: stores.now.addingTimeInterval(-100), limit: 10) == 0)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 2) == 2)
             #expect(try await stores.outbox.broadcast(ids[0]) == nil)
             #expect(try await stores.outbox.broadcast(ids[1]) == nil)
             #expect(try await stores.outbox.broadcast(ids[2]) != nil)
-            #expect(try await history.prune(before: cutoff, limit: 10) == 1)
-            #expect(try await history.prune(before: cutoff, limit: 10) == 0)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 0)
             for id in [ids[3], waiting] { #expect(try await stores.outbox.broadcast(id) != nil) }
             let lookup = try await stores.events.lookup(
                 topic: "com.example.goal", in: .production, try .sample(), contentState: true, now: stores.now)
@@ -46,7 +46,7 @@ struct HistoryTests {
             try await stores.open()
             let id = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(86_400))).id
             stores.clock.advance(by: 3_600)
-            #expect(try await PostgresHistory(database.database).prune(before: stores.now, limit: 10) == 0)
+            #expect(try await PostgresHistory(database.database).prune(.broadcasts, before: stores.now, limit: 10) == 0)
             #expect(try await stores.outbox.broadcast(id) != nil)
         }
     }

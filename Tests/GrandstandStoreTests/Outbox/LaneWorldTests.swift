@@ -223,7 +223,8 @@ private struct LaneWorld {
         story.append("\(Int(now.timeIntervalSince1970) % 100_000): \(content) goes, \(ringing) rings")
         if let newest = orders.lastIndex(where: { !$0.isWithdrawn }), orders[newest].expiresAt > now {
             try check(
-                content > newest || content == ringing && delivery.attempts == 1,
+                content > newest || content == ringing && delivery.attempts == 1
+                    || ringing > 0 && isRepetition(delivery),
                 "\(content) goes, \(newest + 1) is the newest")
         }
         try check(content >= lastContent, "\(content) goes after \(lastContent)")
@@ -246,6 +247,11 @@ private struct LaneWorld {
         messages[delivery.message.requestID] = delivery
         lastContent = content
         sent.formUnion([content, ringing])
+    }
+
+    /// The very message that may have rung.
+    private func isRepetition(_ delivery: ClaimedDelivery) -> Bool {
+        messages[delivery.message.requestID]?.message == delivery.message
     }
 
     /// The content's and the alert's number in a message; 0: no alert.

@@ -149,7 +149,7 @@ struct PushTests {
             stores.clock.advance(by: 10)
             try await stores.push(.update(), to: .sample("80abcdee"))
             try await stores.sendOne()
-            #expect(try await history.prune(before: stores.now.addingTimeInterval(-1), limit: 10) == 2)
+            #expect(try await history.prune(.broadcasts, before: stores.now.addingTimeInterval(-1), limit: 10) == 2)
             let tokens = try await stores.pool.query("select encode(token, 'hex') as token from lanes")
             #expect(try tokens.map { try $0.decode(String.self, "token") } == ["80abcdee"])
             // It begins anew.

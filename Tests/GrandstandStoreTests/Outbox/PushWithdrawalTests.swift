@@ -84,31 +84,4 @@ struct PushWithdrawalTests {
             #expect(try await stores.outbox.cancelPush(UUID(), now: stores.now) == nil)
         }
     }
-
-    @Test func `answers about single pushes count, and raise the alarm`() async throws {
-        try await withStores { stores in
-            for n in 10..<35 { try await stores.push(.update(), to: .sample("80\(n)")) }
-            let refusal = APNsRefusal(status: 400, reason: .badDeviceToken)
-            let claimed = try await stores.claim()
-            try await stores.outbox.settle(
-                claimed.enumerated().map { place, delivery in
-                    Settlement(
-                        delivery: delivery.id, lane: delivery.lane, verdict: place < 5 ? .ok : .rejected(refusal),
-                        at: stores.now)
-                },
-                replica: stores.replica, now: stores.now)
-            let row = try #require(
-                try await stores.pool.query("select accepted, suspect, reason from token_answers").first)
-            #expect(try row.decode(Int.self, "accepted") == 5)
-            #expect(try row.decode(Int.self, "suspect") == 20)
-            #expect(try row.decode(String.self, "reason") == "BadDeviceToken")
-            let quotas = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure)
-            let refused = quotas.first { $0.environment == .production }?.tokensRefused
-            #expect(refused?.refused == 20 && refused?.answers == 25)
-            #expect(try await stores.forgotten() == 0)
-            // A verdict whose lease has gone counts nothing.
-            try await stores.settle(claimed[0], .rejected(refusal))
-            #expect(try await stores.count("select suspect as n from token_answers") == 20)
-        }
-    }
 }

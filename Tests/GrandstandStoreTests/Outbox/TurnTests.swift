@@ -47,7 +47,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `an end and what has priority 10 go before the app's other messages, then those due longest`()
+    @Test func `an end goes before what has priority 10, that before the app's others, then those due longest`()
         async throws
     {
         try await withStores { stores in
@@ -64,23 +64,23 @@ struct TurnTests {
             for _ in 1...4 {
                 order += try await stores.claim(limit: 1).map { String($0.text.split(separator: #"{"n":"#)[1].first!) }
             }
-            #expect(order == ["3", "4", "1", "2"])
+            #expect(order == ["4", "3", "1", "2"])
         }
     }
 
-    @Test func `a lane is as urgent as what waits on it`() async throws {
+    @Test func `a lane's rank is that of the best message that waits on it`() async throws {
         try await withStores { stores in
             try await stores.put(.sample("match-1"))
             try await stores.put(.sample("match-2"))
             try await stores.provision()
-            let urgent = { try await stores.count("select count(*) as n from lanes where is_urgent") }
+            let rank = { try await stores.count("select min(rank)::bigint as n from lanes") }
             try await stores.accept(.update(alert: "{}", priority: .powerAware))
             try await stores.accept(.update(priority: .immediate))
-            #expect(try await urgent() == 1)
+            #expect(try await rank() == 0)
             try await stores.sendOne()
-            #expect(try await urgent() == 1)
+            #expect(try await rank() == 1)
             try await stores.sendOne()
-            #expect(try await urgent() == 0)
+            #expect(try await rank() == 2)
         }
     }
 

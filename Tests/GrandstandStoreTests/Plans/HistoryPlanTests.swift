@@ -20,25 +20,21 @@ struct HistoryPlanTests {
                 .stores(connectionString: database.connectionString), plans, analyzing: true
             ) { pool in
                 let store = Database(pool)
-                var histories: [any PrunableStore] = [PostgresHistory(store)]
-                for things in [PostgresLedgerHistory.Things.events, .channels, .lanes, .keys] {
-                    histories.append(PostgresLedgerHistory(store, things))
-                }
+                let history = PostgresHistory(store)
                 let now = stores.now
-                histories.append(PostgresAuditHistory(store, now: { now }))
                 // A prepared statement has its final plan after five.
                 for _ in 1...7 {
-                    for history in histories {
-                        let count = try await history.prune(before: now.addingTimeInterval(-86_400), limit: 50)
+                    for rows in RetentionRule.Rows.allCases {
+                        let before = now.addingTimeInterval(-86_400)
+                        let count = try await history.prune(rows, before: before, limit: 50)
                         #expect(count == 0)
                     }
                 }
                 for plan in plans.all { #expect(PastTests.rows(plan) <= 50, "\(PastTests.rows(plan)) rows: \(plan)") }
                 plans.forget()
                 for _ in 1...7 {
-                    for things in [PostgresLedgerHistory.Things.events, .channels] {
-                        let history = PostgresLedgerHistory(store, things)
-                        let count = try await history.prune(before: now.addingTimeInterval(1), limit: 50)
+                    for rows in [RetentionRule.Rows.events, .channels] {
+                        let count = try await history.prune(rows, before: now.addingTimeInterval(1), limit: 50)
                         #expect(count == 50)
                     }
                 }

@@ -32,6 +32,10 @@ struct PlanTests {
                         contentState: contentState, now: stores.now)
                     #expect(entry != nil)
                 }
+                let source = PostgresLookupSource(Database(pool))
+                for round in 1...4 {
+                    #expect(try await source.records(of: [.sample("event-\(round)")]).count == 1)
+                }
             }
             Self.check(plans.all)
             #expect(plans.all.contains { $0.contains("topic = r.topic") })

@@ -1,5 +1,8 @@
+internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandStore
+internal import GrandstandTestKit
 internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -45,6 +48,35 @@ struct ProviderTokenStoreTests {
             kept = [try await store.agree(on: second, for: Self.key(), replacing: 600)]
             kept.append(try await store.agree(on: first, for: Self.key(), replacing: 600))
             #expect(kept == [second, second])
+        }
+    }
+
+    @Test func `a refused key is an alarm of the apps that it signs for, in its environment, until it is accepted`()
+        async throws
+    {
+        try await withStores { stores in
+            let app = try App.sample()
+            try await stores.apps.put(app)
+            let now = stores.now
+            let (development, production) = (app.keyUse(in: .development), app.keyUse(in: .production))
+            let store = stores.providerTokens
+            let first = KeyRefusal(reason: .invalidProviderToken, since: now)
+            try await store.note(first, of: production)
+            // Another replica met it later, and with another reason.
+            try await store.note(
+                KeyRefusal(reason: .expiredProviderToken, since: now.addingTimeInterval(60)), of: production)
+            let both = KeyRefusal(reason: .expiredProviderToken, since: now)
+            #expect(try await store.refusals() == [production: both])
+            var quotas = try await stores.channels.quotas(now: now, tenure: Stores.tenure)
+            #expect(quotas.map(\.alarm) == [nil, .keyRefused])
+            #expect(
+                quotas.last?.keyRefused
+                    == Quota.KeyRefused(credentials: app.credentials(in: .production), refusal: both))
+            try await store.note(nil, of: development)
+            #expect(try await store.refusals().count == 1)
+            try await store.note(nil, of: production)
+            quotas = try await stores.channels.quotas(now: now, tenure: Stores.tenure)
+            #expect(quotas.map(\.alarm) == [nil, nil])
         }
     }
 }

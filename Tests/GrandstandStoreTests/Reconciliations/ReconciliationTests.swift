@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandStore

@@ -104,7 +104,7 @@ struct StartAskTests {
             let report = try await world.report()
             #expect(report.state == .done)
             #expect(report.counts.followers == 2)
-            #expect(report.counts.ineligible == [.system: 1, .disabled: 0, .noToken: 0])
+            #expect(report.counts.ineligible == [.system: 1, .disabled: 0, .noToken: 0, .tooLate: 0])
         }
     }
 

@@ -23,6 +23,16 @@ struct StartClaimTests {
         }
     }
 
+    @Test func `an app whose key APNs refuses is left out, and loses nothing`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let follower = try await world.follow()
+            #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
+            let shard = try #require(try await world.claim(avoiding: [.sample("com.example.Other")]).first)
+            #expect(shard.members.map(\.installation) == [follower])
+        }
+    }
+
     @Test func `small shards reach everybody once, in order of installations`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["a", "b", "c"])
@@ -111,6 +121,56 @@ struct StartClaimTests {
                 #expect(shard.payload.contentState == Array(score.utf8))
                 try await world.settle(shard)
             }
+        }
+    }
+
+    @Test func `a declared content counts until one is accepted; later followers get the newest, and then its time`()
+        async throws
+    {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            let first = try #require(try await world.claim().first)
+            #expect(first.payload.contentState == StartWorld.start().contentState)
+            try await world.settle(first)
+            world.stores.clock.advance(by: 60)
+            for (number, score) in [#"{"score":"1-0"}"#, #"{"score":"2-0"}"#].enumerated() {
+                // The second is not sent yet.
+                let update = try await world.stores.accept(.update(score))
+                let sent = number == 0 ? try await world.stores.sendOne().timestamp : nil
+                try await world.queue(try await world.follow())
+                let shard = try #require(try await world.claim().first)
+                #expect(shard.payload.contentState == Array(score.utf8))
+                // Not below the content that it shows, and below every update to come.
+                if let sent { #expect(shard.timestamp == sent) }
+                try await world.settle(shard)
+                #expect(try await world.stores.outbox.cancel(update.id, now: world.now) == false)
+                if number == 1 { #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.timestamp) }
+            }
+        }
+    }
+
+    @Test func `an update that says nothing of the score, one withdrawn and another audience's leave the declared one`()
+        async throws
+    {
+        try await withStarts { world in
+            let audiences = try ["de", "en"].map {
+                Audience(id: try .sample(variant: $0), storagePolicy: .mostRecentMessageStored)
+            }
+            try await world.declare(start: StartWorld.start(at: world.now), audiences: audiences)
+            try await world.stores.provision()
+            let withdrawn = try await world.stores.accept(.update(#"{"n":1}"#))
+            #expect(try await world.stores.outbox.cancel(withdrawn.id, now: world.now) == true)
+            try await world.stores.accept(.update(#"{"n":2}"#, sendAt: world.now.addingTimeInterval(60)))
+            // The start goes to the first that was declared.
+            try await world.stores.accept(.update(#"{"n":3}"#, audiences: [audiences[1].id]))
+            try await world.follow()
+            let declared = try #require(try await world.claim().first)
+            #expect(declared.payload.contentState == StartWorld.start().contentState)
+            try await world.settle(declared)
+            try await world.stores.accept(.update(#"{"n":4}"#, byVariant: ["de": (#"{"n":"vier"}"#, nil)]))
+            try await world.queue(try await world.follow())
+            #expect(try await world.claim().first?.payload.contentState == Array(#"{"n":"vier"}"#.utf8))
         }
     }
 

@@ -33,6 +33,40 @@ struct StartReportTests {
         }
     }
 
+    @Test func `when it is over the parts are the followers: who came too late is told apart`() async throws {
+        try await withStarts { world in
+            let run = try #require(Topic(rawValue: "team:rapid"))
+            try await world.open()
+            var members: [Int] = []
+            for _ in 0..<4 { members.append(try await world.follow([run.rawValue])) }
+            try await world.follow(system: "17.0")
+            let shard = try #require(try await world.claim(shardSize: 2).first)
+            try await world.stores.accept(.end())
+            // Two pushes are under way, two were not made.
+            func expect(_ accepted: Int, pending: Int, tooLate: Int) async throws {
+                let counts = try await world.counts()
+                #expect(counts.accepted == accepted)
+                #expect(counts.pending == pending)
+                #expect(counts.ineligible[.tooLate] == tooLate)
+                #expect(counts.ineligible[.system] == 1)
+                #expect(counts.followers == 5)
+                #expect(5 == accepted + pending + tooLate + 1)
+            }
+            try await expect(0, pending: 2, tooLate: 2)
+            try await world.settle(shard)
+            try await expect(2, pending: 0, tooLate: 2)
+            world.stores.clock.advance(by: 61)
+            try await world.sendAll()
+            #expect(
+                try await world.stores.count("select count(*) as n from start_runs where too_late is not null") == 1)
+            try await expect(2, pending: 0, tooLate: 2)
+            // Who follows later, or is forgotten, does not change what was counted.
+            try await world.follow()
+            try await world.stores.pool.query("delete from installations where id = any(\(members))")
+            try await expect(2, pending: 0, tooLate: 2)
+        }
+    }
+
     @Test func `a start that was asked for early runs, or waits for its channel`() async throws {
         try await withStarts { world in
             try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))

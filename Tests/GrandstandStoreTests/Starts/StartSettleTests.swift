@@ -173,7 +173,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a suspect token is not used until it is registered again, and is counted`() async throws {
+    @Test func `a suspect token is not used until it is registered again`() async throws {
         try await withStarts { world in
             try await world.open()
             let installation = try await world.follow(token: "abcd")
@@ -188,13 +188,6 @@ struct StartSettleTests {
             try await world.register("abcd", of: installation)
             try await world.queue(installation)
             #expect(try await world.sendAll() == [installation])
-            let row = try #require(
-                try await world.stores.pool.query(
-                    "select sum(accepted)::bigint as a, sum(suspect)::bigint as s, min(reason) as reason from token_answers"
-                ).first)
-            #expect(try row.decode(Int.self, "a") == 2)
-            #expect(try row.decode(Int.self, "s") == 1)
-            #expect(try row.decode(String.self, "reason") == "BadDeviceToken")
         }
     }
 }

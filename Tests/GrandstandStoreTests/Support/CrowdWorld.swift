@@ -55,12 +55,13 @@ struct CrowdWorld: Sendable {
     }
 
     func claim(
-        size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10, limit: Int = 10
+        size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10, limit: Int = 10,
+        avoiding: [BundleID] = []
     ) async throws -> [CrowdShard] {
         try await crowds.claim(
             ShardClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: size, at: now,
-                leasedUntil: now.addingTimeInterval(lease)))
+                leasedUntil: now.addingTimeInterval(lease), avoiding: avoiding))
     }
 
     func settle(

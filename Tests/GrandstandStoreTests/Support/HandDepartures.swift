@@ -18,13 +18,18 @@ final class HandDepartures: Departures {
     private let laneInterval: TimeInterval
     /// Seconds that an acceptance waits before it asks.
     private let delay: TimeInterval
+    private let limits: [LaneLimit]
     let replica = UUID()
 
-    init(places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, delay: TimeInterval = 0) {
+    init(
+        places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
+        limits: [LaneLimit] = []
+    ) {
         state = Mutex(Books(places: places))
         self.clock = clock
         self.laneInterval = laneInterval
         self.delay = delay
+        self.limits = limits
     }
 
     var books: Books { state.withLock { $0 } }
@@ -45,7 +50,7 @@ final class HandDepartures: Departures {
         guard limit > 0 else { return nil }
         return LaneClaim(
             environment: environment, limit: limit, replica: replica, at: clock.now.addingTimeInterval(delay),
-            leasedUntil: clock.now.addingTimeInterval(delay + 5), laneInterval: laneInterval)
+            leasedUntil: clock.now.addingTimeInterval(delay + 5), laneInterval: laneInterval, limits: limits)
     }
 
     func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {

@@ -105,12 +105,13 @@ struct StartWorld: Sendable {
 
     func claim(
         by replica: UUID? = nil, limit: Int = 10, shardSize: Int = 100, lease: TimeInterval = 10,
-        leasesOver: Date? = nil, holding: [Int]? = nil
+        leasesOver: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
     ) async throws -> [StartShard] {
         try await starts.claim(
             StartClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: shardSize,
-                at: now, leasedUntil: now.addingTimeInterval(lease), leasesOver: leasesOver, holding: holding))
+                at: now, leasedUntil: now.addingTimeInterval(lease), leasesOver: leasesOver, holding: holding,
+                avoiding: avoiding))
     }
 
     func settle(

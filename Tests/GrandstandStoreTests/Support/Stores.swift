@@ -144,12 +144,13 @@ struct Stores: Sendable {
         return (actions, alarm)
     }
 
-    /// A reconciliation finds that Apple has lost this channel; the app's others it has.
+    /// A reconciliation finds that Apple has lost this channel; the app's others it has. The operator asked for it to be
+    /// replaced, also when it is the only one.
     func lose(_ channel: Channel) async throws {
         let page = try await channels.channels(
             of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
         let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
-        let (actions, _) = try await reconcile(others)
+        let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
         #expect(actions.map(\.name) == ["mark-missing"])
     }
 
@@ -177,12 +178,12 @@ struct Stores: Sendable {
 
     func claim(
         by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0,
-        in environment: APNsEnvironment = .production
+        in environment: APNsEnvironment = .production, limits: [LaneLimit] = []
     ) async throws -> [ClaimedDelivery] {
         try await outbox.claim(
             LaneClaim(
                 environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
-                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval))
+                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval, limits: limits))
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
@@ -265,5 +266,16 @@ extension Broadcast {
         var broadcast = self
         broadcast.request = nil
         return broadcast
+    }
+}
+
+extension PostgresEventStore {
+    /// The lookup of one name by SQL, as with its newest content.
+    func lookup(
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
+        now: Date
+    ) async throws -> LookupEntry? {
+        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
+        return try await lookups(of: [name], contentState: contentState, now: now)[name]
     }
 }

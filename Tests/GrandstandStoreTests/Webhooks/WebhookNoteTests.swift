@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import JSON
 internal import Postgres
 internal import Testing
 
@@ -109,16 +110,6 @@ struct WebhookNoteTests {
                 """)
             #expect(try await hooks.compose() == 0)
             #expect(try await hooks.stores.count("select count(*) as n from webhook_notes") == 1)
-        }
-    }
-
-    /// A replica of the version before writes messages by itself, by the function that is still there.
-    @Test func `what an old replica tells of is posted, too`() async throws {
-        try await withHooks { hooks in
-            try await hooks.add([.quotaLevel])
-            try await hooks.stores.pool.query(
-                "select tell_webhooks('quota.level', \(hooks.stores.now), null, '{\"level\": \"ok\"}'::json)")
-            #expect(try await Self.bodies(hooks).map { $0.contains("quota.level") } == [true])
         }
     }
 }

@@ -180,6 +180,22 @@ struct WebhookOutboxTests {
         }
     }
 
+    @Test func `a post that takes long keeps its lease, and nobody else's`() async throws {
+        try await withHooks { hooks in
+            let (_, message) = try await hooks.tested()
+            let later = hooks.stores.now.addingTimeInterval(60)
+            try await hooks.outbox.extendLease(of: message.id, replica: hooks.stores.replica, until: later)
+            hooks.stores.clock.advance(by: 20)
+            #expect(try await hooks.claim(by: UUID()).isEmpty)
+            let other = UUID()
+            hooks.stores.clock.advance(by: 40)
+            #expect(try await hooks.claim(by: other).count == 1)
+            try await hooks.outbox.extendLease(of: message.id, replica: hooks.stores.replica, until: .distantFuture)
+            hooks.stores.clock.advance(by: 20)
+            #expect(try await hooks.claim(by: UUID()).count == 1)
+        }
+    }
+
     @Test func `what a stop gives back was not tried`() async throws {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
@@ -252,10 +268,10 @@ struct WebhookOutboxTests {
             let (webhook, message) = try await hooks.tested()
             try await hooks.settle(message, .answered(status: 200))
             _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
-            let history = PostgresWebhookHistory(Database(hooks.stores.pool))
-            #expect(try await history.prune(before: hooks.stores.now, limit: 10) == 0)
+            let history = PostgresHistory(Database(hooks.stores.pool))
+            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 0)
             hooks.stores.clock.advance(by: 1)
-            #expect(try await history.prune(before: hooks.stores.now, limit: 10) == 1)
+            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 1)
             #expect(try await hooks.webhooks.delivery(message.id, of: webhook.id) == nil)
             #expect(try await hooks.claim().count == 1)
         }

@@ -30,7 +30,7 @@ struct WebhookTriggerTests {
             #expect(try await Self.told(hooks).count == 2)
             let app = try AppEnvironment.sample()
             for value in ["on", "off", "off"] {
-                try await hooks.stores.quirks.conclude(
+                try await hooks.stores.quirks.remember(
                     Quirk(
                         environment: .production, name: .broadcastFeature, value: value, learnedAt: hooks.stores.now,
                         evidence: "BroadcastFeatureNotEnabled"), for: app, by: .server)
@@ -124,12 +124,12 @@ struct WebhookTriggerTests {
         try await withHooks { hooks in
             let stores = hooks.stores
             for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
-            try await hooks.add([.calendarShrunk], app: "com.example.A")
-            let pair = try await hooks.add([.calendarShrunk], apps: ["com.example.A", "com.example.B"])
-            let all = try await hooks.add([.calendarShrunk])
+            try await hooks.add([.channelMissing], app: "com.example.A")
+            let pair = try await hooks.add([.channelMissing], apps: ["com.example.A", "com.example.B"])
+            let all = try await hooks.add([.channelMissing])
             try await stores.pool.query(
                 """
-                select note_for_webhooks('calendar.shrunk', now(), array['com.example.A', 'com.example.B'],
+                select note_for_webhooks('channel.missing', now(), array['com.example.A', 'com.example.B'],
                     detail => '{}'::json)
                 """)
             let told = try await stores.pool.query("select webhooks from webhook_notes").first

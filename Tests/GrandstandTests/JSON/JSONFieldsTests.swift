@@ -1,5 +1,7 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 struct JSONFieldsTests {
@@ -90,6 +92,35 @@ struct JSONFieldsTests {
             (error as? Problem)?.errors.map(\.detail)
                 == ["A number of at most 1.8e308 was expected; this one is beyond what a double holds."]
         }
+    }
+
+    @Test(arguments: [("5", 5), ("5.0", 5), ("5e0", 5), ("5.5", nil), ("1e300", nil)] as [(String, Int?)])
+    func `a whole number is one however it is written`(text: String, number: Int?) throws {
+        var fields = try fields(#"{"priority": \#(text), "n": \#(text)}"#)
+        #expect(fields.integer("n", in: 1...10) == number)
+        #expect(fields.priority()?.rawValue == number)
+    }
+
+    @Test func `the length of a text counts code points, in any language`() throws {
+        // One character each, of two code points.
+        let marked = String(repeating: "e\u{301}", count: 100)
+        var fields = try fields(#"{"name": "\#(marked)", "long": "\#(marked)e", "emoji": "🏆 صباح 東京"}"#)
+        #expect(fields.text("name") == marked)
+        #expect(fields.text("long") == nil)
+        #expect(fields.text("emoji", maximum: 9) == "🏆 صباح 東京")
+        #expect { try fields.finish() } throws: { error in
+            (error as? Problem)?.errors.map(\.detail)
+                == ["A string of 1 to 200 characters was expected; this one has 201."]
+        }
+    }
+
+    @Test(arguments: [
+        ("2000-01-01T00:00:00+14:00", true), ("2099-12-31T23:59:59-12:00", true), ("1999-12-31T23:59:59-12:00", false),
+        ("2100-01-01T00:00:00Z", false),
+    ])
+    func `a time is of the years 2000 to 2099`(text: String, isTaken: Bool) throws {
+        var fields = try fields(#"{"at": "\#(text)"}"#)
+        #expect((fields.date("at") != nil) == isTaken)
     }
 
     @Test func `control characters do not pass as text`() throws {

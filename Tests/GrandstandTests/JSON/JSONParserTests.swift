@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 struct JSONParserTests {
@@ -18,7 +19,7 @@ struct JSONParserTests {
     @Test func `beyond what JSON is, a name stands once in an object`() {
         #expect { try parse("{\"a\":1, \"a\":2}") } throws: { error in
             let problem = error as? Problem
-            return problem?.kind == .malformedJSON
+            return problem?.kind == .malformedJson
                 && problem?.detail == "The member name \"a\" stands twice in one object (line 1, column 9)."
         }
     }

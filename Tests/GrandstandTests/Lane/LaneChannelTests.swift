@@ -22,10 +22,10 @@ struct LaneChannelTests {
             requestID: UUID())
     }
 
-    private func take(_ lane: inout Lane) -> LaneMessage? {
+    private func take(_ lane: inout Lane, at time: Date = sceneTime) -> LaneMessage? {
         lane.take(
             LaneClaim(
-                environment: .production, limit: 1, replica: replica, at: sceneTime, leasedUntil: sceneTime + 5,
+                environment: .production, limit: 1, replica: replica, at: time, leasedUntil: time + 5,
                 laneInterval: 0), requestID: UUID.init)
     }
 
@@ -50,6 +50,25 @@ struct LaneChannelTests {
         underWay.accept(message(1, expiresIn: 60), at: sceneTime)
         #expect(take(&underWay) != nil)
         #expect(underWay.disconnect(at: sceneTime) == sceneTime + 60)
+    }
+
+    @Test func `an alert that a dead replica left under way is repeated as it was: it rings once`() throws {
+        var lane = try lane()
+        lane.accept(
+            LaneMessage(
+                id: 1, broadcast: UUID(), alerting: true, expiresAt: sceneTime + 60, requestID: UUID(),
+                contentBytes: 10,
+                alertBytes: 10), at: sceneTime)
+        let lost = try #require(take(&lane))
+        lane.accept(
+            LaneMessage(
+                id: 2, broadcast: UUID(), expiresAt: sceneTime + 60, requestID: UUID(), contentBytes: 10),
+            at: sceneTime + 1)
+        let again = try #require(take(&lane, at: sceneTime + 5))
+        #expect(again.id == 1)
+        #expect(again.timestamp == lost.timestamp)
+        #expect(again.requestID == lost.requestID)
+        #expect(again.content == lost.content)
     }
 
     @Test func `a request under way to the channel given up is settled as usual, and the new one stores nothing of it`()

@@ -15,7 +15,7 @@ struct LookupIndexTests {
         var record = LookupRecord(
             topic: "com.example.goal", environment: .production, storagePolicy: .noMessageStored, channelID: "c",
             startsAt: startsAt, firstUpdateAt: isLive ? now - 60 : nil, endedAt: isOver ? now : nil,
-            listing: isOver ? nil : EventListing(name: "Match", topics: topics))
+            listing: EventListing(name: "Match", topics: topics))
         record.variant = variant
         return record
     }
@@ -35,10 +35,10 @@ struct LookupIndexTests {
 
     private static func model(_ events: [EventKey: [LookupRecord]], _ query: LookupListQuery) -> [String] {
         let found = events.compactMap { key, records -> (at: Double, key: String)? in
-            let open = records.filter { $0.listing != nil }
             guard
-                let record = open.first(where: { $0.variant == query.variant })
-                    ?? (query.variant == nil ? open.first : nil)
+                let record = records.first(where: { $0.variant == query.variant })
+                    ?? (query.variant == nil ? records.first { $0.endedAt == nil } : nil),
+                record.endedAt == nil
             else { return nil }
             if let topic = query.topic, record.listing?.topics.contains(topic) != true { return nil }
             if query.from != nil || query.to != nil {
@@ -58,6 +58,7 @@ struct LookupIndexTests {
         var random = SplitMix64(state: seed)
         let topics = Self.topics.compactMap { Topic(rawValue: $0) }
         let german = try #require(Variant(rawValue: "de"))
+        let french = try #require(Variant(rawValue: "fr"))
         var events: [EventKey: [LookupRecord]] = [:]
         var index = LookupIndex()
         for step in 0..<400 {
@@ -66,10 +67,13 @@ struct LookupIndexTests {
                 Bool.random(using: &random)
                 ? Self.now + Double(Int.random(in: -5...5, using: &random)) * 3_600 : nil
             let own = topics.filter { _ in Bool.random(using: &random) }
-            let (isOver, isLive) = (Int.random(in: 0..<5, using: &random) == 0, Bool.random(using: &random))
-            let variants: [Variant?] = [[nil], [german], [nil, german], []].randomElement(using: &random) ?? []
-            let records = variants.map {
-                Self.record(startsAt: startsAt, topics: own, variant: $0, isOver: isOver, isLive: isLive)
+            let isLive = Bool.random(using: &random)
+            let variants: [Variant?] =
+                [[nil], [german], [nil, german], [german, french], []].randomElement(using: &random) ?? []
+            let records = variants.map { variant in
+                Self.record(
+                    startsAt: startsAt, topics: own, variant: variant,
+                    isOver: Int.random(in: 0..<4, using: &random) == 0, isLive: isLive)
             }
             events[key] = records.isEmpty ? nil : records
             let before = (topics.map { index.version(of: $0) }, index)

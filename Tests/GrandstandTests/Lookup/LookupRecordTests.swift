@@ -36,7 +36,7 @@ struct LookupRecordTests {
     }
 
     @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
-        #expect(try ask(record(channelID: nil)) == .pending(opensAt: nil))
+        #expect(try ask(record(channelID: nil)) == .pending(ChannelWait()))
         #expect(try ask(record(endedAt: now)) == .over)
         #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over)
     }
@@ -44,11 +44,66 @@ struct LookupRecordTests {
     @Test func `a channel that opens later is asked for then, or in an hour`() throws {
         for (seconds, patience) in [(-1.0, 2), (0.5, 2), (2.5, 3), (3_599.2, 3_600), (1e9, 3_600)] {
             var record = record(channelID: nil)
-            record.opensAt = now.addingTimeInterval(seconds)
-            #expect(try ask(record) == .pending(opensAt: record.opensAt))
-            #expect(LookupAnswer.patience(until: record.opensAt, now: now) == patience, "\(seconds)")
+            record.wait.opensAt = now.addingTimeInterval(seconds)
+            #expect(try ask(record) == .pending(record.wait))
+            #expect(record.wait.retryAfter(now) == patience, "\(seconds)")
         }
-        #expect(LookupAnswer.patience(until: nil, now: now) == 2)
+        #expect(ChannelWait().retryAfter(now) == 2)
+    }
+
+    @Test(arguments: [
+        ("quota-exhausted", "the app has no channel left"),
+        ("CannotCreateChannelConfig", "APNs has no channel left for the app"),
+        ("BroadcastFeatureNotEnabled", "capability is off for the app"), ("InvalidToken", "refused it (InvalidToken)"),
+        (nil, "APNs refused it."),
+    ])
+    func `a channel that could not be made says why and when that is tried again, until then`(
+        _ reason: String?, _ words: String
+    ) throws {
+        let key = try #require(EventKey(rawValue: "derby"))
+        let wait = ChannelWait(refusal: .init(reason: reason, nextAttemptAt: now.addingTimeInterval(29.5)))
+        #expect(wait.retryAfter(now) == 30)
+        let detail = wait.detail(of: key, now)
+        #expect(detail.contains("derby could not be made: ") && detail.contains(words), "\(detail)")
+        #expect(detail.contains("2023-11-14T22:13:49.500Z"), "\(detail)")
+        let later = now.addingTimeInterval(29.5)
+        #expect(wait.retryAfter(later) == 2)
+        #expect(wait.detail(of: key, later) == ChannelWait().detail(of: key, later))
+    }
+
+    /// Audiences in their order, those that are over in brackets; what is asked for, and what is found.
+    @Test(
+        arguments: [
+            (["", "de"], nil, ""), (["de", ""], nil, ""), (["de", "fr"], nil, "de"), (["(de)", "fr"], nil, "fr"),
+            (["(de)", "(fr)"], nil, "(de)"), (["(de)", "()"], nil, "()"), (["de", "()"], nil, "()"),
+            (["(de)", "fr"], "de", "(de)"), (["de", "fr"], "it", "de, fr"), (["", "de"], "it", ", de"), ([], nil, nil),
+        ] as [([String], String?, String?)])
+    func `without a variant: the audience without one, else the first that is not over`(
+        _ audiences: [String], _ asked: String?, _ expected: String?
+    ) throws {
+        let records = audiences.map { text in
+            let isOver = text.hasPrefix("(")
+            var record = record(endedAt: isOver ? now : nil)
+            record.variant = Variant(rawValue: isOver ? String(text.dropFirst().dropLast()) : text)
+            return record
+        }
+        let others = [record()].map { record in
+            var record = record
+            record.topic = "com.example.other"
+            return record
+        }
+        let answer = (others + records).answer(
+            topic: "com.example.goal", in: .production, asked.flatMap { Variant(rawValue: $0) },
+            of: try #require(EventKey(rawValue: "derby")), now: now)
+        let found: String? =
+            switch answer {
+            case .found:
+                "\(text(answer)?.split(separator: "\"variant\":\"").dropFirst().first?.prefix { $0 != "\"" } ?? "")"
+            case .over: "(\(records.first(of: asked.flatMap { Variant(rawValue: $0) })?.variant?.rawValue ?? ""))"
+            case .noSuchVariant(let variants): variants.map { $0?.rawValue ?? "" }.joined(separator: ", ")
+            case .pending, nil: nil
+            }
+        #expect(found == expected)
     }
 
     @Test func `an audience that is reached by tokens is found without a channel, whatever its lane has`() throws {

@@ -118,12 +118,26 @@ struct ReconciliationPlanTests {
         #expect(forced.alarm == nil)
     }
 
-    @Test func `one channel that is gone may just be gone`() {
+    @Test func `the only known channel is every known channel: the same rule holds for one as for several`() {
         let only = Self.entry("a")
-        let plan = Self.plan([only])
-        #expect(!plan.everythingVanished)
-        #expect(plan.questions(Self.apply, now: Self.now, limit: 500) == ["a"])
-        #expect(Self.actions(plan, ["a": .gone]) == [.markMissing(only)])
+        let alone = Self.plan([only])
+        #expect(alone.everythingVanished)
+        #expect(alone.questions(Self.apply, now: Self.now, limit: 500).isEmpty)
+        let (actions, alarm) = alone.conclusions(["a": .gone], Self.apply, now: Self.now)
+        #expect(actions == [.recreate(only)])
+        #expect(alarm == .capabilityOff)
+        let recreate = ReconciliationOptions(apply: true, recreate: true)
+        #expect(alone.questions(recreate, now: Self.now, limit: 500) == ["a"])
+        #expect(Self.actions(alone, ["a": .gone], recreate) == [.markMissing(only)])
+        // Another known channel is listed, so the list is this app's: what vanished is replaced.
+        let beside = Self.plan(listed: ["b"], [only, Self.entry("b")])
+        #expect(!beside.everythingVanished)
+        #expect(Self.actions(beside, ["a": .gone]) == [.markMissing(only)])
+        #expect(!Self.plan([]).everythingVanished)
+        // Apple refused a message to it by name: the capability is on, and the channel is gone.
+        var refused = Self.entry("a")
+        refused.doubtedAt = Self.now.addingTimeInterval(-1_000_000)
+        #expect(!Self.plan([refused, Self.entry("b")]).everythingVanished)
     }
 
     @Test func `a missing channel that is listed again is restored`() {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 /// The arithmetic of a rehearsal's report, and how it is written.

@@ -60,6 +60,24 @@ struct StartRuleTests {
         #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
     }
 
+    @Test func `the newest accepted content goes before the declared one, with what its message says of it`() {
+        var start = Self.start()
+        start.contentState = Array(#"{"score":"0-0"}"#.utf8)
+        let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
+        let newest = NewestContent(
+            broadcast: UUID(), contentState: Array(#"{"score":"1-0"}"#.utf8), staleDate: 1_795_300_060,
+            relevanceScore: Array("9".utf8))
+        for contentState in [start.contentState, nil] {
+            start.contentState = contentState
+            let payload = StartPayload(start, newest: newest, filledBy: defaults, at: Self.noon)
+            #expect(payload?.contentState == newest.contentState)
+            #expect(payload?.staleDate == newest.staleDate)
+            #expect(payload?.relevanceScore == newest.relevanceScore)
+            #expect(payload?.alert == start.alert)
+        }
+        #expect(StartPayload(start, newest: nil, filledBy: defaults, at: Self.noon) == nil)
+    }
+
     @Test(arguments: [
         ("17.1", true, true, StartForm.ineligible(.system)), ("17.2", true, true, .plain), ("17.7", true, true, .plain),
         ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),

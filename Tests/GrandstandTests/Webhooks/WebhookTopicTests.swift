@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 /// The posted body, byte for byte.
@@ -85,31 +86,6 @@ struct WebhookTopicTests {
         #expect(
             try Self.data(.capabilityOff, Self.detail("{\(app)}"))
                 == #"\#(told)"Apple's list has none of the channels that are known here"}"#)
-    }
-
-    @Test func `refused tokens are told of with the likely cause and what to do`() throws {
-        let told = try Self.data(
-            .tokensRefused,
-            Self.detail(
-                #"{"bundle_id":"com.example.Goal","environment":"development","reason":"DeviceTokenNotForTopic","#
-                    + #""refused":20,"answers":35,"since":"2025-11-21T20:40:00.000Z"}"#))
-        #expect(
-            told
-                == #"{"bundleId":"com.example.Goal","environment":"development","reason":"DeviceTokenNotForTopic","#
-                + #""refused":20,"answers":35,"since":"2025-11-21T20:40:00.000Z","#
-                + #""cause":"tokens of another app are registered for com.example.Goal","remedy":"have the app register "#
-                + #"under its own bundle ID, capitals included, not that of another target; a refused token is used "#
-                + #"again when its app registers it again"}"#)
-    }
-
-    @Test func `a shrunk calendar is told of with its numbers and what to do`() throws {
-        let told = try Self.data(
-            .calendarShrunk,
-            Self.detail(#"{"calendar":"bl1","vanished":20,"future":50,"since":"2025-11-21T20:40:00.000Z"}"#))
-        #expect(
-            told
-                == #"{"calendar":"bl1","vanished":20,"future":50,"since":"2025-11-21T20:40:00.000Z","remedy":"look at the "#
-                + #"calendar's file and sync it again; `grandstand calendar sync bl1 --cancel-all` cancels them"}"#)
     }
 
     /// A report with these lists, in a note.

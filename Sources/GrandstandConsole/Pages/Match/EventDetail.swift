@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -31,7 +32,9 @@ struct EventDetail: ConsolePage {
         /// The next that wait for their time; not on older pages.
         var scheduled = Page<Broadcast>(items: [], nextCursor: nil)
         var starts: [AudienceStart] = []
-        var previews: [BundleID: AppPreview] = [:]
+        var previews: [BundleID: ContentPreview] = [:]
+        /// Of its apps those that APNs throttles.
+        var throttles: [Throttle] = []
     }
 
     init(_ contents: Contents, _ visit: Visit) {
@@ -48,6 +51,9 @@ struct EventDetail: ConsolePage {
                 Fact("Ends", .moment(specification.endsAt)), Fact("Channels open", .moment(specification.opensAt)),
                 Fact("Changed", .moment(event.updatedAt)),
             ].said
+            + contents.throttles.map { throttle in
+                Fact("\(throttle.app.bundleID), \(throttle.app.environment.rawValue)", .words(throttle.sentence))
+            }
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
         starts = Self.starts(contents.starts)

@@ -1,8 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
-/// What is to come: events by day with the places they take, those that are overdue, and the calendars they are from.
+/// What is to come: events by day with the places they take, and those that are overdue; of all seasons or of one.
 struct Season: ConsolePage {
     var template: TemplateName { .season }
     let title = "Season"
@@ -11,12 +12,11 @@ struct Season: ConsolePage {
     let earlierHref: String
     let laterHref: String
     let fromDate: String
+    /// The one season that is shown; empty: all.
+    let season: String
     let overdue: [SeasonEvent]
     let forecasts: Table
-    let calendars: Table
     let newEventHref: String
-    let newCalendarHref: String
-    let calendarsLeftOut: String?
     let eventsLeftOut: String?
 
     static let length = 28
@@ -29,28 +29,25 @@ struct Season: ConsolePage {
         var quotas: [Quota] = []
         /// Whether the key may see more of them than what there is room for.
         var showsForecasts = false
-        var calendars: Page<FixtureCalendar> = Page(items: [], nextCursor: nil)
     }
 
-    init(_ contents: Contents, from first: Date, tenure: ChannelTenure, now: Date) {
+    init(_ contents: Contents, of season: SeasonName? = nil, from first: Date, tenure: ChannelTenure, now: Date) {
         let capacities = Dictionary(contents.quotas.map { ($0.place, $0.capacity) }) { one, _ in one }
         days = SeasonDays(
             contents.events, first: first, count: Self.length, capacities: capacities, tenure: tenure, now: now
         ).days.filter { !$0.events.isEmpty || $0.isToday || !$0.places.isEmpty }
         func link(_ days: Int) -> String {
             let date = first.addingTimeInterval(Double(days) * 86_400)
-            return ConsolePath.link(ConsolePath.season, [("from", String(RFC3339.text(date).prefix(10)))])
+            return ConsolePath.link(
+                ConsolePath.season, [("from", String(RFC3339.text(date).prefix(10))), ("season", season?.rawValue)])
         }
         earlierHref = link(-Self.length)
         laterHref = link(Self.length)
         fromDate = String(RFC3339.text(first).prefix(10))
+        self.season = season?.rawValue ?? ""
         overdue = contents.overdue.map(SeasonEvent.init)
         forecasts = Self.forecasts(contents.showsForecasts ? contents.quotas : [])
-        calendars = Self.calendars(contents.calendars.items.map(CalendarReading.init))
         newEventHref = ConsolePath.newEvent
-        newCalendarHref = ConsolePath.calendars
-        calendarsLeftOut =
-            contents.calendars.nextCursor == nil ? nil : "There are more calendars; the API lists them all."
         eventsLeftOut =
             contents.isCut ? "These days have more events than are counted here; the list of events has them all." : nil
     }
@@ -70,18 +67,5 @@ struct Season: ConsolePage {
     /// From when on there are more places needed than there are.
     static func excess(_ moment: Moment?) -> [Piece] {
         moment.map { [Piece.level("critical", "from"), .time($0)] } ?? [.words("never")]
-    }
-
-    private static func calendars(_ calendars: [CalendarReading]) -> Table {
-        Table(
-            "Files of fixtures", nothing: "There is none yet: a calendar makes a season of events out of one file.",
-            calendars,
-            [
-                Column("Calendar") { [.link($0.name, $0.href)] },
-                Column("From") { [.quoted($0.origin), .words("(\($0.format))")] },
-                Column("Last sync") { [.moment($0.lastSyncAt), .words($0.lastSyncText)] },
-                Column("Fetched again") { [.moment($0.nextRefreshAt)] },
-                Column("Trouble") { $0.alarm + [.quoted($0.failure ?? "")] }, Column("Do") { [$0.action] },
-            ])
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// A message as a person types it, and the API's body that it comes to. Nothing is judged here that the API judges: only
 /// what cannot be put into a body at all.

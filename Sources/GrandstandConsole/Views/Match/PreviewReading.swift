@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import JSON
 
 /// What a message would come to, read off the API's answer.
 struct PreviewReading: Sendable {

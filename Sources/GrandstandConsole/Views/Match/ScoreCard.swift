@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -22,7 +23,8 @@ struct ScoreCard: Sendable, Equatable {
     /// - Parameters:
     ///   - broadcasts: the newest of the event, the newest first.
     ///   - previews: of the apps that have templates.
-    static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: AppPreview]) -> [ScoreCard] {
+    static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: ContentPreview]) -> [ScoreCard]
+    {
         var seen: Set<String> = []
         var cards: [ScoreCard] = []
         for audience in event.specification.audiences where cards.count < limit {
@@ -33,7 +35,7 @@ struct ScoreCard: Sendable, Equatable {
         return cards
     }
 
-    private init(_ whose: String, _ audience: Audience, _ broadcasts: [Broadcast], _ preview: AppPreview?) {
+    private init(_ whose: String, _ audience: Audience, _ broadcasts: [Broadcast], _ preview: ContentPreview?) {
         self.whose = whose
         let shown = broadcasts.first { $0.content(for: audience) != nil && $0.isAccepted(by: audience) }
         let content = shown?.content(for: audience)

@@ -1,6 +1,8 @@
 internal import APNsWire
+internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// One message of an event, with what it said and what became of it.
 struct TimelineEntry: Sendable {
@@ -27,7 +29,7 @@ struct TimelineEntry: Sendable {
     let resendHref: String
 
     /// - Parameter previews: of the apps that have templates; the first one's is shown.
-    init(_ broadcast: Broadcast, of key: EventKey, _ previews: [BundleID: AppPreview]) {
+    init(_ broadcast: Broadcast, of key: EventKey, _ previews: [BundleID: ContentPreview]) {
         let request = broadcast.request
         let payload = request?.payload
         id = broadcast.id.uuidString.lowercased()

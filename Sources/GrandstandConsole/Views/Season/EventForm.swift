@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// An event as a person types it, and the API's body that it comes to.
 struct EventForm: Sendable, Equatable {

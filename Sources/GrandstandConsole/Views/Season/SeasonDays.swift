@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 
 /// Events by day, and the places that they take. Days are UTC's, for they are the same for everybody who looks.
 struct SeasonDays: Sendable {

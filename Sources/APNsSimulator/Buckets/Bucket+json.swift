@@ -1,0 +1,84 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// The form of buckets in the control API; docs/simulator.md describes it.
+extension Bucket {
+    private static let rates = 0.0...1_000_000
+    private static let bursts = 1.0...1_000_000
+
+    /// - Throws: what is wrong, and where.
+    init(_ value: JSONValue, at place: String) throws(SimulatorError) {
+        let fields = try JSONFields(
+            value, at: place,
+            known: ["name", "operation", "by", "rate", "burst", "retryAfter", "environment", "bundleId"])
+        guard let scope = try fields.choice("by", of: Scope.self) else {
+            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            throw SimulatorError("\(fields.place("by")): one of \(all) is expected, and it is not there.")
+        }
+        let operation: Route.Operation = try fields.choice("operation") ?? .broadcast
+        guard scope.serves(operation) else {
+            throw SimulatorError(
+                "\(fields.place("by")): there is no \(scope.rawValue) in the operation \(operation.rawValue).")
+        }
+        guard let rate = try fields.number("rate", in: Self.rates) else {
+            throw SimulatorError("\(fields.place("rate")): requests a second are expected, and they are not there.")
+        }
+        self.init(
+            name: try fields.string("name") ?? "", operation, by: scope, rate: rate,
+            burst: try fields.number("burst", in: Self.bursts) ?? max(1, rate),
+            saysRetryAfter: try fields.bool("retryAfter") ?? false, environment: try fields.choice("environment"),
+            bundleID: try fields.string("bundleId"))
+    }
+
+    /// Reads what may change while requests come: `rate`, `burst`, `retryAfter`.
+    ///
+    /// - Returns: makes the change.
+    static func change(_ value: JSONValue, at place: String) throws(SimulatorError) -> @Sendable (inout Bucket) -> Void
+    {
+        let fields = try JSONFields(value, at: place, known: ["rate", "burst", "retryAfter"])
+        let rate = try fields.number("rate", in: rates)
+        let burst = try fields.number("burst", in: bursts)
+        let saysRetryAfter = try fields.bool("retryAfter")
+        return { bucket in
+            if let rate { bucket.rate = rate }
+            if let burst { bucket.burst = burst }
+            if let saysRetryAfter { bucket.saysRetryAfter = saysRetryAfter }
+        }
+    }
+
+    var json: JSONValue {
+        .members([
+            "name": .string(name), "operation": .string(operation.rawValue), "by": .string(scope.rawValue),
+            "rate": .seconds(rate), "burst": .seconds(burst), "retryAfter": .bool(saysRetryAfter),
+            "environment": environment.map { .string($0.rawValue) }, "bundleId": bundleID.map { .string($0) },
+            "since": .seconds(since.timeIntervalSince1970), "counts": counts.json,
+        ])
+    }
+
+    /// With the counts of each app, channel, connection or device token, those refused most often first.
+    func json(keys limit: Int) -> JSONValue {
+        guard case .object(let members) = json else { return json }
+        let sorted = levels.sorted { left, right in
+            let (one, other) = (left.value.counts, right.value.counts)
+            return (one.refused, one.taken) > (other.refused, other.taken)
+        }
+        let keys = sorted.prefix(limit).map { key, level in
+            JSONValue.members([
+                "bundleId": key.app.map { .string($0.name) },
+                "environment": key.app.map { .string($0.environment.rawValue) },
+                "channelId": key.channelID.map { .string($0) }, "connection": key.connection.map { .integer($0) },
+                "deviceToken": key.deviceToken.map { .string($0) }, "counts": level.counts.json,
+            ])
+        }
+        return .object(
+            members + [
+                .init(name: "keys", value: .array(Array(keys))), .init(name: "keysSeen", value: .integer(levels.count)),
+            ])
+    }
+}
+
+extension Bucket.Counts {
+    fileprivate var json: JSONValue {
+        ["taken": .integer(taken), "refused": .integer(refused), "allowed": .seconds(allowed)]
+    }
+}

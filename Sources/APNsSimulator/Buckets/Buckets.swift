@@ -1,0 +1,73 @@
+internal import APNsWire
+internal import FoundationEssentials
+
+/// The buckets a simulator was given. A request must have room in every one that is about it.
+struct Buckets: Sendable {
+    private(set) var all: [Bucket] = []
+    private var made = 0
+
+    /// Buckets beyond it are refused: each is looked at for every send.
+    static let capacity = 100
+
+    /// Adds a bucket, full; one without a name gets one.
+    ///
+    /// - Returns: it, as it was added.
+    /// - Throws: when the name is taken, or there are too many.
+    mutating func add(_ bucket: Bucket, now: Date) throws(SimulatorError) -> Bucket {
+        guard all.count < Self.capacity else {
+            throw SimulatorError("There are \(Self.capacity) buckets already: take some away.")
+        }
+        var bucket = bucket
+        made += 1
+        if bucket.name.isEmpty { bucket.name = "bucket-\(made)" }
+        guard !all.contains(where: { $0.name == bucket.name }) else {
+            throw SimulatorError(
+                "There is a bucket \"\(bucket.name)\" already: change it, take it away, or choose another name.")
+        }
+        bucket.since = now
+        all.append(bucket)
+        return bucket
+    }
+
+    /// Changes what is there while requests come: levels and counts stay.
+    ///
+    /// - Returns: the bucket as it is from here on; `nil` when there is none of that name.
+    mutating func change(_ name: String, now: Date, _ body: (inout Bucket) -> Void) -> Bucket? {
+        guard let index = all.firstIndex(where: { $0.name == name }) else { return nil }
+        // What has run in until now did so at the old rate.
+        all[index].fill(now: now)
+        body(&all[index])
+        return all[index]
+    }
+
+    /// - Returns: whether there was one.
+    mutating func remove(_ name: String) -> Bool {
+        let count = all.count
+        all.removeAll { $0.name == name }
+        return all.count < count
+    }
+
+    mutating func removeAll() { all.removeAll() }
+
+    mutating func closed(connection: Int) {
+        for index in all.indices where all[index].scope == .connection { all[index].forget(connection: connection) }
+    }
+
+    /// Takes a send from every bucket that is about it, or from none.
+    ///
+    /// - Throws: 429 `TooManyRequests` when one of them is empty.
+    mutating func take(_ send: BucketSend, now: Date) throws(Refusal) {
+        guard !all.isEmpty else { return }
+        var taking: [(index: Int, key: Bucket.Key)] = []
+        var refusing: [(index: Int, key: Bucket.Key)] = []
+        for index in all.indices {
+            guard let key = all[index].key(of: send) else { continue }
+            if all[index].fill(key, now: now) { taking.append((index, key)) } else { refusing.append((index, key)) }
+        }
+        guard refusing.isEmpty else {
+            let waits = refusing.compactMap { all[$0.index].refuse($0.key) }
+            throw Refusal(.tooManyRequests, retryAfter: waits.max())
+        }
+        for (index, key) in taking { all[index].take(key) }
+    }
+}

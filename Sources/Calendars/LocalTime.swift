@@ -1,0 +1,30 @@
+package import Foundation
+
+/// Times by a clock on the wall, in seconds since 1970 as if of UTC.
+extension TimeZone {
+    /// The time zone of this name, such as `Europe/Vienna`; `nil`: this machine knows none.
+    package static func named(_ name: String) -> TimeZone? {
+        // What is no name at all is not looked for.
+        guard name.utf8.count <= 64, name.utf8.allSatisfy(isOfName), !name.hasPrefix("/"), !name.hasSuffix("/") else {
+            return nil
+        }
+        return TimeZone(identifier: name)
+    }
+
+    static let utc = TimeZone.gmt
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "_+-/".utf8.contains(byte)
+    }
+
+    /// When the clock shows `local`. A time that it shows twice is the first; one that it skips is read by the offset
+    /// before the change (RFC 5545 3.3.5).
+    func instant(local: Int) -> Int {
+        let before = offset(at: local - 86_400)
+        if offset(at: local - before) == before { return local - before }
+        let after = offset(at: local + 86_400)
+        return offset(at: local - after) == after ? local - after : local - before
+    }
+
+    private func offset(at time: Int) -> Int { secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
+}

@@ -1,0 +1,146 @@
+package import Foundation
+package import Grandstand
+package import JSON
+
+/// What an event remembers of its calendar, in `metadata.season`: `{"name", "uid", "said"}`.
+package struct SeasonNote: Sendable, Hashable {
+    package var season: SeasonName
+    /// Of its entry.
+    package var uid: String
+    /// The event as the calendar said it last, with the hashes of long members in their place: it is compared, never
+    /// written back. What differs from that in the next file is changed, nothing else.
+    package let said: EventDocument
+    /// The last file had the entry no more, or cancelled it, and the guard kept the event.
+    package var isMissing: Bool
+    /// The calendar cancelled the event, or had it no more.
+    package var isCancelled: Bool
+    /// When the event had last been reopened by hand as the calendar last had it; `nil`: never.
+    package var reopenedAt: Date?
+
+    package init(
+        season: SeasonName, uid: String, said: EventDocument, isMissing: Bool = false, isCancelled: Bool = false,
+        reopenedAt: Date? = nil
+    ) {
+        self.season = season
+        self.uid = uid
+        self.said = Self.shortened(said)
+        self.isMissing = isMissing
+        self.isCancelled = isCancelled
+        self.reopenedAt = reopenedAt
+    }
+
+    /// The members in which an entry's event differs from what the calendar said last.
+    package func differences(in document: EventDocument) -> [String] {
+        Self.shortened(document).differences(from: said)
+    }
+
+    /// The most bytes that a member of `said` has as it is.
+    private static let maximumMember = 256
+
+    private static func shortened(_ document: EventDocument) -> EventDocument {
+        var short = document
+        for name in document.names {
+            guard let value = document[name], value.count > maximumMember else { continue }
+            short[name] = Array(#"{"hash":\#(EntityTag(of: value).text)}"#.utf8)
+        }
+        return short
+    }
+
+    /// Members of `said` beside those of the event.
+    private enum Name {
+        static let missing = "missing"
+        static let cancelled = "cancelled"
+        static let reopenedAt = "reopenedAt"
+    }
+
+    /// - Parameter metadata: an event's, JSON text.
+    /// - Returns: `nil` for an event of no season.
+    package init?(metadata: [UInt8]?) {
+        guard let metadata, let json = try? JSONValue(parsing: metadata), let season = json["season"],
+            let name = season["name"]?.string.flatMap(SeasonName.init(rawValue:)), let uid = season["uid"]?.string,
+            let said = season["said"].flatMap({ try? JSONValue(parsing: $0.compact) })
+        else { return nil }
+        var document = EventDocument(said)
+        for name in [Name.missing, Name.cancelled, Name.reopenedAt] { document[name] = nil }
+        self.init(
+            season: name, uid: uid, said: document, isMissing: said[Name.missing] != nil,
+            isCancelled: said[Name.cancelled] != nil,
+            reopenedAt: said[Name.reopenedAt]?.string.flatMap(RFC3339.date))
+    }
+
+    /// An event's metadata with this in it; its other members stay.
+    package func metadata(in present: [UInt8]?) -> [UInt8] {
+        var said = said
+        if isMissing { said[Name.missing] = Array("true".utf8) }
+        if isCancelled { said[Name.cancelled] = Array("true".utf8) }
+        if let reopenedAt { said.set(Name.reopenedAt, RFC3339.text(reopenedAt)) }
+        var metadata = present.flatMap { try? JSONValue(parsing: $0) }.map { EventDocument($0) } ?? EventDocument()
+        metadata["season"] = JSONWriter.text { object in
+            object.member("name", season.rawValue)
+            object.member("uid", uid)
+            object.member("said", raw: said.text)
+        }
+        return metadata.text
+    }
+}
+
+/// An event of the season as it is.
+package struct SeasonEvent: Sendable, Hashable {
+    package var key: EventKey
+    package var document: EventDocument
+    package var state: Event.State
+    package var createdAt: Date
+    package var updatedAt: Date
+    /// When somebody last reopened it; `nil`: never.
+    package var reopenedAt: Date?
+    /// `nil`: it is of no season.
+    package var note: SeasonNote?
+
+    package init(
+        key: EventKey, document: EventDocument, state: Event.State, createdAt: Date, updatedAt: Date,
+        reopenedAt: Date? = nil
+    ) {
+        self.key = key
+        self.document = document
+        self.state = state
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.reopenedAt = reopenedAt
+        note = SeasonNote(metadata: document["metadata"])
+    }
+
+    /// - Parameter shown: as the API shows it.
+    /// - Returns: `nil` for what is no event.
+    package init?(shown: JSONValue) {
+        guard let key = shown["key"]?.string.flatMap(EventKey.init(rawValue:)),
+            let state = shown["state"]?.string.flatMap(Event.State.init(rawValue:)),
+            let createdAt = shown["createdAt"]?.string.flatMap(RFC3339.date),
+            let updatedAt = shown["updatedAt"]?.string.flatMap(RFC3339.date)
+        else { return nil }
+        self.init(
+            key: key, document: EventDocument(shown: shown), state: state, createdAt: createdAt, updatedAt: updatedAt,
+            reopenedAt: shown["reopenedAt"]?.string.flatMap(RFC3339.date))
+    }
+
+    /// The declaration, with another note.
+    package func document(with note: SeasonNote) -> EventDocument {
+        var document = document
+        document["metadata"] = note.metadata(in: document["metadata"])
+        return document
+    }
+
+    /// Somebody reopened it since the calendar last had it, and so keeps it open until the calendar has it again.
+    var isKeptOpen: Bool { reopenedAt != note?.reopenedAt }
+
+    /// Whether the clock closed it, as far as that can be seen: it was changed last when it had long been over, and nobody
+    /// declares an event that is. The server decides whether it lives again.
+    var seemsExpired: Bool {
+        guard state == .ended else { return false }
+        if let endsAt = date("endsAt") { return updatedAt >= endsAt.addingTimeInterval(ChannelTenure.overdueAfter) }
+        return updatedAt > date("startsAt") ?? createdAt
+    }
+
+    private func date(_ member: String) -> Date? {
+        document[member].flatMap { try? JSONValue(parsing: $0) }?.string.flatMap(RFC3339.date)
+    }
+}

@@ -1,0 +1,104 @@
+package import JSON
+
+/// An event's declaration as `PUT /v1/events/{key}` takes it: member by member, each with its JSON text. What is `null` is
+/// absent.
+package struct EventDocument: Sendable, Hashable {
+    private var members: [String: [UInt8]] = [:]
+
+    package init() {}
+
+    /// - Parameter value: an object; anything else has no members.
+    package init(_ value: JSONValue) {
+        guard case .object(let all) = value.kind else { return }
+        for member in all { self[member.name] = member.value.bytes }
+    }
+
+    /// - Parameter shown: an event as the API shows it, whose declaration this is.
+    package init(shown: JSONValue) {
+        guard case .object(let all) = shown.kind else { return }
+        for member in all where !Self.readOnly.contains(member.name) {
+            guard member.name == "audiences" else {
+                self[member.name] = member.value.bytes
+                continue
+            }
+            var json = JSONWriter()
+            json.array(member.value.elements ?? []) { Self.write(declared: $1, to: &$0) }
+            self[member.name] = json.bytes
+        }
+    }
+
+    /// An audience without its channel.
+    private static func write(declared audience: JSONValue, to json: inout JSONWriter) {
+        guard case .object(let members) = audience.kind else { return json.raw(audience.source) }
+        json.object { object in
+            for member in members where member.name != "channel" {
+                object.name(dynamic: member.name)
+                object.raw(member.value.source)
+            }
+        }
+    }
+
+    /// Members of an event that are the server's to say.
+    package static let readOnly: Set = ["key", "state", "createdAt", "updatedAt", "reopenedAt", "warnings"]
+
+    package subscript(name: String) -> [UInt8]? {
+        get { members[name] }
+        set { members[name] = newValue == Array("null".utf8) ? nil : newValue }
+    }
+
+    package mutating func set(_ name: String, _ text: String) { self[name] = Array(JSONText.quoted(text).utf8) }
+
+    /// The whole, in order of the names.
+    package var text: [UInt8] {
+        JSONWriter.text { object in
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                object.name(dynamic: name)
+                object.raw(value)
+            }
+        }
+    }
+
+    /// Names whose members differ, in order.
+    package func differences(from other: EventDocument) -> [String] {
+        Set(members.keys).union(other.members.keys).filter { members[$0] != other.members[$0] }.sorted()
+    }
+
+    package var names: [String] { members.keys.sorted() }
+
+    /// This, with these members as another has them.
+    package func taking(_ names: some Sequence<String>, from other: EventDocument) -> EventDocument {
+        var taken = self
+        for name in names { taken.members[name] = other.members[name] }
+        return taken
+    }
+}
+
+/// The way between declarations and their documents: the API's own, so that whatever an event may declare an entry of a calendar may.
+package struct EventDocuments: Sendable {
+    package typealias Read = @Sendable (EventKey, JSONValue) throws(Problem) -> EventSpecification
+    package typealias Show = @Sendable (EventSpecification) -> [UInt8]
+
+    private let readBody: Read
+    private let show: Show
+    /// The most bytes that the server takes.
+    package let maximumBytes: Int
+
+    /// - Parameters:
+    ///   - maximumBytes: the most that the body of a PUT has.
+    ///   - read: the body of a PUT.
+    ///   - show: the event as the API shows it; of its declaration `read` makes the same again.
+    package init(maximumBytes: Int, read: @escaping Read, show: @escaping Show) {
+        self.maximumBytes = maximumBytes
+        readBody = read
+        self.show = show
+    }
+
+    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document.
+    package func read(_ key: EventKey, _ document: EventDocument) throws(Problem) -> EventSpecification {
+        try readBody(key, try JSONValue(parsing: document.text))
+    }
+
+    package func document(of specification: EventSpecification) -> EventDocument {
+        (try? JSONValue(parsing: show(specification))).map(EventDocument.init(shown:)) ?? EventDocument()
+    }
+}

@@ -1,0 +1,57 @@
+internal import APNsWire
+package import FoundationEssentials
+internal import JSON
+
+/// What the channel of an audience waits for that cannot be looked up yet.
+package struct ChannelWait: Sendable, Hashable {
+    /// When the channel is to be made; `nil`: at once.
+    package var opensAt: Date?
+    /// The refusal of its creation; `nil`: it was not refused.
+    package var refusal: Refusal?
+
+    /// A creation that was refused and is tried again.
+    package struct Refusal: Sendable, Hashable {
+        /// `quota-exhausted`, or APNs' reason; `nil`: it is not known.
+        package var reason: String?
+        package var nextAttemptAt: Date
+
+        package init(reason: String?, nextAttemptAt: Date) {
+            self.reason = reason
+            self.nextAttemptAt = nextAttemptAt
+        }
+    }
+
+    package init(opensAt: Date? = nil, refusal: Refusal? = nil) {
+        self.opensAt = opensAt
+        self.refusal = refusal
+    }
+
+    /// Seconds after which it is worth asking again: a channel is made within two, and an opening or an attempt may come
+    /// earlier than planned, so nobody is sent away for more than an hour.
+    package func retryAfter(_ now: Date) -> Int {
+        let next = max(opensAt ?? now, refusal?.nextAttemptAt ?? now)
+        return Int(min(max(next.timeIntervalSince(now).rounded(.up), 2), 3_600))
+    }
+
+    /// Why the channel of the event with this key is not there, and when to ask again, in sentences.
+    package func detail(of key: EventKey, _ now: Date) -> String {
+        if let opensAt, opensAt > now { return "The channel of \(key) will be made before the event. Ask again." }
+        guard let refusal, refusal.nextAttemptAt > now else {
+            return "The channel of \(key) is being made. Ask again."
+        }
+        return "The channel of \(key) could not be made: \(refusal.cause). The next attempt is at "
+            + "\(RFC3339.text(refusal.nextAttemptAt)). Ask again then."
+    }
+}
+
+extension ChannelWait.Refusal {
+    fileprivate var cause: String {
+        guard let reason else { return "APNs refused it" }
+        if reason == Problem.Kind.quotaExhausted.rawValue { return "the app has no channel left" }
+        return switch APNsReason(rawValue: reason) {
+        case .cannotCreateChannelConfig: "APNs has no channel left for the app"
+        case .broadcastFeatureNotEnabled: "Apple's broadcast capability is off for the app"
+        default: "APNs refused it (\(reason))"
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package import FoundationEssentials
+
+/// The rate at which APNs takes requests, learned from its answers. There is no limit before the first 429.
+///
+/// After a 429 the rate is a little less than what APNs accepted in the last second. It then returns to the rate that was
+/// refused, slowly at the end, stays near it, and goes on faster and faster when no 429 comes: a limit that was lifted is
+/// found. The growth counts only time in which requests waited for the rate. Pure: outcomes and times decide.
+package struct SendRate: Sendable, Hashable {
+    /// What is measured, and over how long.
+    package struct Settings: Sendable, Hashable {
+        /// Seconds over which accepted requests are counted.
+        package var window: TimeInterval
+        /// The rate is never lower, in requests a second.
+        package var floor: Double
+
+        package init(window: TimeInterval, floor: Double) {
+            self.window = window
+            self.floor = floor
+        }
+
+        /// For an app: its traffic is many requests a second.
+        package static let app = Settings(window: 1, floor: 0.5)
+        /// For one channel: its traffic is one request a second at most.
+        package static let lane = Settings(window: 10, floor: 0.05)
+    }
+
+    /// The part of the accepted rate with which requests go on after a 429.
+    private static let reduction = 0.95
+    /// Full use, in seconds and in requests, after which the rate is again the one that was refused.
+    private static let returnTime: TimeInterval = 6
+    private static let returnRequests = 70.0
+    /// The times by which the return is slower for each second of `Retry-After`, in which nothing may be sent.
+    private static let retryAfterCost = 5.0
+    /// How much faster than the refused rate requests go after twice the time.
+    private static let acceleration = 0.4
+    /// Seconds in which the rate doubles while its first limit is looked for.
+    private static let doubling: TimeInterval = 0.5
+    /// Seconds of the rate that may go at once, so that a process that is late by that loses nothing; and the least that
+    /// are handed out at once where the rate is high.
+    private static let depth: TimeInterval = 0.1
+    private static let quantum: TimeInterval = 0.02
+    /// Seconds without a 429 after which the limit is forgotten.
+    package static let memory: TimeInterval = 300
+
+    private struct Limit: Sendable, Hashable {
+        var since: Date
+        var throttledAt: Date
+        /// Requests sent before this were under way when the rate was last lowered.
+        var loweredAt: Date
+        /// The rate when it was last lowered, after that; in requests a second.
+        var base: Double
+        /// The rate that was refused; `nil`: no limit was found yet, and the rate doubles.
+        var refused: Double?
+        var slowness = 1.0
+        /// Since the rate was lowered: seconds and requests of full use, and requests accepted that were sent since then.
+        var usedTime: TimeInterval = 0
+        var usedRequests = 0
+        var accepted = 0
+        var tokens = 0.0
+        var tokensAt: Date
+        /// The tokens were used up when they were last looked at.
+        var isUsed = true
+        /// Nothing goes before this.
+        var blockedUntil: Date
+        /// The last pause that was made because nothing at all was accepted.
+        var hold: TimeInterval = 0
+
+        var rate: Double {
+            let used = min(usedTime, Double(usedRequests) * SendRate.returnTime / SendRate.returnRequests)
+            guard let refused else {
+                var rate = base
+                var doublings = min(60, min(usedTime, Double(usedRequests) / 4) / SendRate.doubling)
+                while doublings >= 1 {
+                    rate *= 2
+                    doublings -= 1
+                }
+                return rate * (1 + doublings)
+            }
+            let slowTime = SendRate.returnTime * slowness
+            let distance = used < slowTime ? used / slowTime - 1 : (used - slowTime) / SendRate.returnTime
+            let cube = distance * distance * distance
+            return used < slowTime ? refused + (refused - base) * cube : refused * (1 + SendRate.acceleration * cube)
+        }
+
+        /// Fewer requests are not handed out: each batch costs a claim.
+        var least: Double { max(1, (rate * SendRate.quantum).rounded(.down)) }
+
+        /// With the tokens of the time since they were looked at.
+        func refilled(at now: Date) -> Limit {
+            guard now > tokensAt else { return self }
+            var limit = self
+            limit.tokensAt = now
+            let time = now.timeIntervalSince(max(tokensAt, blockedUntil))
+            guard time > 0 else { return limit }
+            let rate = self.rate
+            let most = least + SendRate.depth * rate
+            let needed = max(0, (most - tokens) / rate)
+            if isUsed { limit.usedTime += min(time, needed) }
+            // Nobody waited: the rate was not used to the full.
+            if time > needed { limit.isUsed = false }
+            limit.tokens = min(most, tokens + time * rate)
+            return limit
+        }
+    }
+
+    private let settings: Settings
+    private var limit: Limit?
+    /// Accepted requests in slots of a twentieth of the window; `slot` is the number of the newest.
+    private var slots = [Int](repeating: 0, count: 20)
+    private var slot = 0
+
+    package init(_ settings: Settings = .app) { self.settings = settings }
+
+    /// With so many requests accepted since a moment before the first that is recorded.
+    init(_ settings: Settings, accepted: Int, since: Date, at now: Date) {
+        self.settings = settings
+        turn(to: now)
+        let seconds = max(1, now.timeIntervalSince(since))
+        slots[slot % slots.count] = Int((Double(accepted) * min(1, settings.window / seconds)).rounded())
+    }
+
+    /// Whether a limit is known.
+    package var isLimited: Bool { limit != nil }
+
+    /// When the first 429 came; `nil`: there is no limit.
+    package var since: Date? { limit?.since }
+
+    /// When the last 429 came.
+    package var throttledAt: Date? { limit?.throttledAt }
+
+    /// Requests a second; `nil`: there is no limit.
+    package var perSecond: Double? { limit?.rate }
+
+    /// How many requests may go now; `nil`: any number.
+    package func allowance(at now: Date) -> Int? {
+        guard let limit = limit?.refilled(at: now) else { return nil }
+        guard limit.blockedUntil <= now, limit.tokens + 1e-6 >= limit.least else { return 0 }
+        return Int(limit.tokens + 1e-6)
+    }
+
+    /// When the next requests may go, if they may not now; `nil`: there is no limit.
+    package func nextToken(at now: Date) -> Date? {
+        guard let limit = limit?.refilled(at: now) else { return nil }
+        let missing = max(0, limit.least - limit.tokens)
+        return max(now, limit.blockedUntil).addingTimeInterval(missing / limit.rate)
+    }
+
+    /// Requests that go now. More than the allowance delay those after them.
+    package mutating func spend(_ requests: Int, at now: Date) {
+        guard var limit = limit?.refilled(at: now) else { return }
+        limit.tokens -= Double(requests)
+        if limit.isUsed { limit.usedRequests += requests }
+        if limit.tokens < limit.least { limit.isUsed = true }
+        self.limit = limit
+    }
+
+    /// APNs accepted a request.
+    package mutating func accepted(sentAt: Date, at now: Date) {
+        turn(to: now)
+        slots[slot % slots.count] += 1
+        guard let loweredAt = limit?.loweredAt, sentAt > loweredAt else { return }
+        limit?.accepted += 1
+        limit?.hold = 0
+    }
+
+    /// APNs answered 429. A request that was sent before the rate was last lowered says nothing new.
+    ///
+    /// - Parameter retryAfter: seconds that APNs asked to wait.
+    package mutating func throttled(retryAfter: Int? = nil, sentAt: Date, at now: Date) {
+        turn(to: now)
+        limit = limit?.refilled(at: now)
+        let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
+        let measured = Double(slots.reduce(0, +)) / settings.window
+        guard var limit else {
+            self.limit = Limit(
+                since: now, throttledAt: now, loweredAt: now, base: max(settings.floor, Self.reduction * measured),
+                slowness: 1 + Self.retryAfterCost * Double(retryAfter ?? 0), tokensAt: now, blockedUntil: blockedUntil)
+            return
+        }
+        limit.throttledAt = now
+        limit.blockedUntil = max(limit.blockedUntil, blockedUntil)
+        defer { self.limit = limit }
+        guard sentAt > limit.loweredAt else { return }
+        let elapsed = now.timeIntervalSince(limit.loweredAt)
+        if limit.accepted == 0, elapsed < settings.window, retryAfter == nil {
+            // A limit by the second takes nothing until the second is over: less of it is not the answer.
+            limit.hold = min(0.4 * settings.window, max(0.05 * settings.window, 2 * limit.hold))
+            limit.blockedUntil = max(limit.blockedUntil, now.addingTimeInterval(limit.hold))
+            limit.tokens = min(limit.tokens, 1)
+            limit.loweredAt = now
+            return
+        }
+        let rate = limit.rate
+        let isMeasured = elapsed >= settings.window || elapsed >= 0.3 * settings.window && limit.accepted >= 8
+        let lower =
+            isMeasured
+            ? Self.reduction * (elapsed >= settings.window ? measured : Double(limit.accepted) / elapsed)
+            // Too short to be measured by itself, and the last second may be of another time.
+            : min(Self.reduction * measured, 0.8 * rate)
+        limit.base = max(settings.floor, min(lower, Self.reduction * rate))
+        limit.refused = max(rate, limit.base / Self.reduction)
+        limit.slowness = 1 + Self.retryAfterCost * Double(retryAfter ?? 0)
+        limit.usedTime = 0
+        limit.usedRequests = 0
+        limit.accepted = 0
+        limit.tokens = min(limit.tokens, 0)
+        limit.isUsed = true
+        limit.loweredAt = now
+    }
+
+    /// Other replicas are limited: this one goes on at a share of their rate.
+    ///
+    /// - Parameters:
+    ///   - rate: of this replica, in requests a second.
+    ///   - since: when the first of them was throttled.
+    ///   - throttledAt: when the last of them was.
+    package mutating func join(rate: Double, since: Date, throttledAt: Date, at now: Date) {
+        guard limit == nil else { return }
+        let rate = max(settings.floor, rate)
+        limit = Limit(
+            since: since, throttledAt: throttledAt, loweredAt: now, base: rate, refused: rate / Self.reduction,
+            tokensAt: now, blockedUntil: now)
+    }
+
+    /// The number of replicas that share the limit changed, or another of them was throttled.
+    package mutating func share(_ factor: Double, throttledAt: Date) {
+        guard var limit else { return }
+        limit.throttledAt = max(limit.throttledAt, throttledAt)
+        if factor != 1 {
+            limit.base = max(settings.floor, limit.base * factor)
+            limit.refused = limit.refused.map { max($0 * factor, limit.base) }
+        }
+        self.limit = limit
+    }
+
+    /// Forgets a limit that was not met for `memory` seconds.
+    package mutating func forget(at now: Date) {
+        if let limit, now.timeIntervalSince(limit.throttledAt) >= Self.memory { self.limit = nil }
+    }
+
+    /// Requests accepted in the last window.
+    package mutating func acceptedLately(at now: Date) -> Int {
+        turn(to: now)
+        return slots.reduce(0, +)
+    }
+
+    /// Empties the slots of the time since the last request.
+    private mutating func turn(to now: Date) {
+        let newest = Int((now.timeIntervalSinceReferenceDate / settings.window * Double(slots.count)).rounded(.down))
+        guard newest > slot else { return }
+        for number in max(slot + 1, newest - slots.count + 1)...newest { slots[number % slots.count] = 0 }
+        slot = newest
+    }
+}

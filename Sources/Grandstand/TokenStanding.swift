@@ -1,0 +1,113 @@
+package import APNsWire
+package import FoundationEssentials
+internal import JSON
+
+/// A key as it signs for one environment of APNs.
+package struct KeyUse: Sendable, Hashable {
+    package var credentials: Credentials
+    package var environment: APNsEnvironment
+
+    package init(credentials: Credentials, environment: APNsEnvironment) {
+        self.credentials = credentials
+        self.environment = environment
+    }
+}
+
+/// APNs refuses the provider tokens of a key.
+package struct KeyRefusal: Sendable, Hashable {
+    /// Apple's, of the newest refusal.
+    package var reason: APNsReason
+    /// The time of the first refusal in a row.
+    package var since: Date
+
+    package init(reason: APNsReason, since: Date) {
+        self.reason = reason
+        self.since = since
+    }
+
+    /// What is found, for people.
+    package func finding(of credentials: Credentials) -> String {
+        "APNs refuses the provider tokens of the key \(credentials.keyID) (team \(credentials.teamID)) since "
+            + "\(RFC3339.text(since)): \(reason)"
+    }
+}
+
+/// Whether requests with a key's provider token are sent. After two refusals of the token in a row they wait, but for one
+/// request every few seconds, until APNs accepts one or the key file holds another key. Pure: answers and now decide.
+package struct TokenStanding: Sendable, Equatable {
+    /// What a request may do.
+    package enum Turn: Sendable, Equatable {
+        case send
+        /// Send it, to see whether APNs accepts the token again.
+        case probe
+        /// Wait for so many seconds: then the next probe may go.
+        case wait(KeyRefusal, seconds: TimeInterval)
+    }
+
+    /// Refusals in a row after which requests wait.
+    package static let threshold = 2
+    /// Seconds between two probes.
+    package static let pause: TimeInterval = 3
+
+    /// The refusal that stands; `nil` while requests are sent.
+    package private(set) var refusal: KeyRefusal?
+    private var key: [UInt8] = []
+    private var refusals = 0
+    private var firstRefusedAt: Date?
+    private var probeAt: Date?
+
+    package init() {}
+
+    /// The turn of a request that is about to be sent.
+    package mutating func turn(now: Date) -> Turn {
+        guard let refusal else { return .send }
+        let wait = probeAt?.timeIntervalSince(now) ?? 0
+        // The second condition is for a clock that was set back.
+        guard wait > 0, wait <= Self.pause else {
+            probeAt = now.addingTimeInterval(Self.pause)
+            return .probe
+        }
+        return .wait(refusal, seconds: wait)
+    }
+
+    /// Tokens are signed with this key from now on.
+    ///
+    /// - Parameter key: the fingerprint of the key.
+    /// - Returns: the refusal that another key in its place ends.
+    package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
+        guard key != self.key else { return nil }
+        let ended = refusal
+        self = TokenStanding()
+        self.key = key
+        return ended
+    }
+
+    /// APNs refused a token that the key signed.
+    ///
+    /// - Returns: whether requests wait from now on.
+    package mutating func refused(_ reason: APNsReason, key: [UInt8], now: Date) -> Bool {
+        // The answer to a request that was under way when the key changed.
+        guard key == self.key else { return false }
+        refusals += 1
+        let since = firstRefusedAt ?? now
+        firstRefusedAt = since
+        guard refusals >= Self.threshold else { return false }
+        let begins = refusal == nil
+        refusal = KeyRefusal(reason: reason, since: since)
+        if begins { probeAt = now.addingTimeInterval(Self.pause) }
+        return begins
+    }
+
+    /// APNs accepted a token that the key signed.
+    ///
+    /// - Returns: the refusal that ends with it.
+    package mutating func accepted(key: [UInt8]) -> KeyRefusal? {
+        guard key == self.key, refusals > 0 else { return nil }
+        let ended = refusal
+        refusals = 0
+        firstRefusedAt = nil
+        refusal = nil
+        probeAt = nil
+        return ended
+    }
+}

@@ -1,0 +1,45 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import JSON
+package import NIOCore
+package import NIOHTTP1
+
+/// Says why a request is refused whose method HTTP's parser does not know. It reaches no route: Hummingbird answers 400
+/// without a body, which becomes a problem here.
+package final class UnknownMethodHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
+
+    private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE"
+
+    private let standing: StandingHeaders
+    private var isRefused = false
+
+    package init(headers: StandingHeaders) { standing = headers }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error as? HTTPParserError == .invalidMethod { isRefused = true }
+        context.fireErrorCaught(error)
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard isRefused, case .head(var head) = unwrapOutboundIn(data), head.status == .badRequest else {
+            context.write(data, promise: promise)
+            return
+        }
+        isRefused = false
+        var body = JSONWriter()
+        Problem(.methodNotAllowed, "The request's method is none of this API's, which has \(Self.methods).")
+            .write(to: &body)
+        head.status = .methodNotAllowed
+        head.headers.replaceOrAdd(name: "Allow", value: Self.methods)
+        head.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
+        head.headers.replaceOrAdd(name: "Content-Type", value: "application/problem+json")
+        head.headers.replaceOrAdd(name: "Content-Length", value: String(body.bytes.count))
+        for field in standing.fields { head.headers.replaceOrAdd(name: field.name.rawName, value: field.value) }
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body.bytes)))), promise: nil)
+    }
+}

@@ -1,0 +1,98 @@
+internal import ArgumentParser
+internal import Calendars
+internal import Foundation
+internal import Grandstand
+internal import GrandstandAPI
+internal import GrandstandApp
+internal import GrandstandClient
+internal import JSON
+
+/// `grandstand season`: makes a season's events what a calendar says.
+struct SeasonCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "season", abstract: "Events out of an iCalendar or CSV file.",
+        discussion: """
+            docs/season.md has the members of PLAN. Exits 0 when it is done, also when nothing changed; 3 when more than a \
+            third of the events to come would be cancelled: none was, and --accept-removals does it; 1 when it failed. A \
+            run that broke off is finished by the next.
+            """,
+        subcommands: [Preview.self, Apply.self])
+
+    /// The exit code of a run whose removals were not accepted.
+    static let removalsHeldBack = ExitCode(3)
+
+    /// What both verbs take.
+    struct Options: ParsableArguments {
+        @OptionGroup var client: ClientOptions
+        @Argument(help: "A JSON file: how the calendar is read, and which events its entries become.") var plan: String
+        @Argument(help: "The calendar: a file, an https URL, or - for standard input. Without it the plan's source.")
+        var source: String?
+        @Flag(help: "Cancel the events of all entries that the calendar cancels or has no more, however many they are.")
+        var acceptRemovals = false
+        @Option(help: "The time zone of times that name none, or one that this machine does not know.")
+        var timeZone: String?
+
+        func validate() throws {
+            if let timeZone, TimeZone.named(timeZone) == nil {
+                throw ValidationError("--time-zone \(timeZone): there is no such time zone; Europe/Vienna is one.")
+            }
+        }
+
+        /// Reads plan and calendar.
+        func run() async throws -> SeasonRun {
+            let access = try ServerAccess()
+            let declaration = try declaration()
+            guard let source = source ?? declaration.source else {
+                throw StartError("Name the calendar's file or URL, or write it into \(plan) as source.")
+            }
+            let file = try await SeasonSource(source).read()
+            do throws(CalendarFault) {
+                let wish = try CalendarPlan.Wish(
+                    file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
+                return SeasonRun(server: access, declaration: declaration, wish: wish)
+            } catch {
+                throw StartError("\(source): line \(error.line): \(error.detail)")
+            }
+        }
+
+        private func declaration() throws -> CalendarDeclaration {
+            let text = try json(plan, "@" + plan)
+            do throws(Problem) {
+                return try CalendarDeclaration(try JSONValue(parsing: text), documents: .api)
+            } catch {
+                let faults = error.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
+                throw StartError("\(plan): \(error.detail)\(faults)")
+            }
+        }
+
+        func show(_ report: CalendarReport) throws {
+            client.show(try JSONValue(parsing: JSONWriter.text(report), maximumValues: .max))
+        }
+    }
+
+    struct Preview: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows what apply would do, and the apps' places before and after. Changes nothing.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            let (report, holdsBack) = try await options.run().preview()
+            try options.show(report)
+            if holdsBack { throw SeasonCommand.removalsHeldBack }
+        }
+    }
+
+    struct Apply: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes the season's events what the calendar says.",
+            discussion: "What somebody changed of an event by hand stays, unless the calendar changes the same.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            let result = try await options.run().apply()
+            try options.show(result.report)
+            if result.holdsBack { throw SeasonCommand.removalsHeldBack }
+            if result.failed > 0 { throw ExitCode.failure }
+        }
+    }
+}

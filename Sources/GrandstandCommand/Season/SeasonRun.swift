@@ -1,0 +1,277 @@
+internal import Calendars
+internal import Foundation
+internal import Grandstand
+internal import GrandstandAPI
+internal import GrandstandApp
+internal import GrandstandClient
+internal import JSON
+internal import Synchronization
+
+/// One run of a season: its calendar was read, and the server's events are made what it says.
+struct SeasonRun: Sendable {
+    let server: ServerAccess
+    let declaration: CalendarDeclaration
+    let wish: CalendarPlan.Wish
+
+    private let documents = EventDocuments.api
+
+    init(server: ServerAccess, declaration: CalendarDeclaration, wish: CalendarPlan.Wish) {
+        self.server = server
+        self.declaration = declaration
+        self.wish = wish
+    }
+
+    /// Requests at a time.
+    private static let concurrency = 8
+    /// Plans that are made anew because others changed events meanwhile.
+    private static let rounds = 3
+    /// Events of one answer of a list.
+    private static let pageLength = 200
+
+    /// What a run would do.
+    func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
+        let situation = try await situation()
+        let plan = CalendarPlan(wish, situation, documents: documents)
+        var report = CalendarReport(plan)
+        report.before = try await forecasts()
+        report.after = report.before
+        if !report.before.isEmpty, !plan.isEmpty {
+            let open = try await openEvents().merging(situation.events) { $1 }
+            report.after = report.before.map {
+                $0.after(plan, events: open, documents: documents, now: situation.now)
+            }
+        }
+        return (report, plan.shrinkage != nil)
+    }
+
+    /// Does it, and plans anew where somebody else changed an event meanwhile.
+    ///
+    /// - Returns: what was done, and how much of the plan the server refused.
+    func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
+        let before = try await forecasts()
+        var plan = CalendarPlan(wish, try await situation(), documents: documents)
+        var report = CalendarReport(plan)
+        (report.create, report.change, report.cancel) = ([], [], [])
+        var refusals: [CalendarProblem] = []
+        var (over, written) = (0, 0)
+        for round in 1...Self.rounds {
+            let results = try await carryOut(plan)
+            report.create += plan.create.filter { results[$0.key] == .done }
+            report.change += plan.change.filter { results[$0.key] == .done }
+            report.cancel += plan.cancel.filter { results[$0.event.key] == .done }
+            // Those of the rounds before are as they should be by now.
+            report.unchanged = plan.unchanged - written
+            written = report.create.count + report.change.count
+            over += plan.change.count { results[$0.key] == .over }
+            refusals += problems(of: plan, results)
+            guard results.values.contains(.changedMeanwhile) else { break }
+            guard round < Self.rounds else {
+                refusals.append(
+                    CalendarProblem(line: nil, detail: "Others changed events each time; run it again.", uid: nil))
+                break
+            }
+            plan = CalendarPlan(wish, try await situation(), documents: documents)
+        }
+        report.unchanged += over
+        report.problems = plan.problems + refusals
+        report.before = before
+        report.after = before.isEmpty ? [] : try await forecasts()
+        return (report, plan.shrinkage != nil, refusals.count)
+    }
+
+    // MARK: What there is
+
+    /// The season's events, and those that bear the keys of entries that are new.
+    private func situation() async throws -> CalendarPlan.Situation {
+        let listed = try await list(.listEvents(season: declaration.season.rawValue))
+        var events = listed.events
+        var situation = CalendarPlan.Situation(season: declaration.season, events: events, now: listed.now)
+        let known = situation.known
+        let keys = Set(wish.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
+        let found = try await concurrently(Array(keys), "looking for events") { key -> (EventKey, SeasonEvent?, Bool) in
+            let answer = try await server.answer(to: .getEvent(key.rawValue))
+            switch answer.status {
+            case 404: return (key, nil, false)
+            case 403: return (key, nil, true)
+            default: return (key, try Self.event(answer), false)
+            }
+        }
+        for (key, event, isOutOfReach) in found {
+            if isOutOfReach { situation.outOfReach.insert(key) }
+            events[key] = event
+        }
+        situation.events = events
+        return situation
+    }
+
+    /// All events of a list, and the server's time.
+    private func list(
+        _ call: GrandstandClient.Call<GrandstandClient.Page<GrandstandClient.Event>>
+    ) async throws -> (events: [EventKey: SeasonEvent], now: Date) {
+        var events: [EventKey: SeasonEvent] = [:]
+        var now: Date?
+        var cursor: String?
+        repeat {
+            let answer = try await server.answer(to: call.page(limit: Self.pageLength, after: cursor))
+            let page = try ServerAccess.json(of: answer)
+            for item in page?["items"]?.elements ?? [] {
+                guard let event = SeasonEvent(shown: item) else { throw Self.noEvent }
+                events[event.key] = event
+            }
+            now = now ?? answer.headers["date"].flatMap(HTTPDate.parse)
+            cursor = page?["nextCursor"]?.string
+        } while cursor != nil
+        return (events, now ?? Date())
+    }
+
+    /// All events of the plan's apps that are not over: they hold channels, or will.
+    private func openEvents() async throws -> [EventKey: SeasonEvent] {
+        var events: [EventKey: SeasonEvent] = [:]
+        for bundleID in Set(declaration.apps.map(\.bundleID.rawValue)) {
+            for state in [GrandstandClient.EventState.scheduled, .live] {
+                events.merge(try await list(.listEvents(state: state, bundleId: bundleID)).events) { $1 }
+            }
+        }
+        return events
+    }
+
+    /// The forecasts of the plan's apps and environments; none for a key that may not read quotas.
+    ///
+    /// - Throws: `StartError` for an app that is not registered.
+    private func forecasts() async throws -> [AppForecast] {
+        var found: [AppEnvironment: AppForecast] = [:]
+        var cursor: String?
+        repeat {
+            let answer = try await server.answer(
+                to: GrandstandClient.Call<GrandstandClient.Page<GrandstandClient.Quota>>.listQuotas().page(
+                    limit: Self.pageLength, after: cursor))
+            if answer.status == 403 {
+                Terminal.say("No forecast: the key lacks the scope operate.")
+                return []
+            }
+            let page = try ServerAccess.json(of: answer)
+            for item in page?["items"]?.elements ?? [] {
+                if let forecast = AppForecast(quota: item) { found[forecast.app] = forecast }
+            }
+            cursor = page?["nextCursor"]?.string
+        } while cursor != nil
+        return try declaration.apps.map { app in
+            guard let forecast = found[app] else {
+                throw StartError("This key knows no app \(app.bundleID). `grandstand app put` registers it.")
+            }
+            return forecast
+        }
+    }
+
+    private static let noEvent = StartError(
+        "This is no answer of Grandstand's, for it has events of another form: is GRANDSTAND_URL its address?")
+
+    private static func event(_ answer: GrandstandClient.Answer) throws -> SeasonEvent {
+        guard let event = try ServerAccess.json(of: answer).flatMap(SeasonEvent.init(shown:)) else { throw noEvent }
+        return event
+    }
+
+    // MARK: What is to be
+
+    /// What became of a write.
+    private enum Result: Sendable, Equatable {
+        case done
+        /// Somebody else changed the event since it was read.
+        case changedMeanwhile
+        /// It is over and stays as it is.
+        case over
+        /// With the server's words.
+        case refused(String)
+    }
+
+    private func carryOut(_ plan: CalendarPlan) async throws -> [EventKey: Result] {
+        let writes = plan.create + plan.change + plan.notes
+        let written = try await concurrently(writes, "writing events") { ($0.key, try await put($0)) }
+        let cancelled = try await concurrently(plan.cancel, "cancelling events") {
+            ($0.event.key, try await cancel($0))
+        }
+        return Dictionary(written + cancelled) { $1 }
+    }
+
+    private func put(_ write: CalendarPlan.Write) async throws -> Result {
+        let call = GrandstandClient.Call<GrandstandClient.Event>.putEvent(
+            write.key.rawValue, json: try RawJSON(json: Data(write.document.text)))
+        guard let present = write.present else {
+            return try Self.result(try await server.answer(to: call.ifNoneExists()))
+        }
+        guard let tag = try await tag(of: present) else { return .changedMeanwhile }
+        return try Self.result(try await server.answer(to: call.ifMatch(tag)))
+    }
+
+    /// Notes that the calendar cancels the event, then cancels it.
+    private func cancel(_ cancellation: CalendarPlan.Cancellation) async throws -> Result {
+        var event = cancellation.event
+        let note = CalendarPlan.Write(
+            uid: cancellation.uid, key: event.key, present: event, document: event.document(with: cancellation.note))
+        let result = try await put(note)
+        guard result == .done else { return result }
+        event.document = note.document
+        guard let tag = try await tag(of: event) else { return .changedMeanwhile }
+        return try Self.result(
+            try await server.answer(to: GrandstandClient.Call<Void>.cancelEvent(event.key.rawValue).ifMatch(tag)))
+    }
+
+    /// The tag of an event that is still as it was read; `nil`: it is not.
+    private func tag(of event: SeasonEvent) async throws -> String? {
+        let answer = try await server.answer(to: .getEvent(event.key.rawValue))
+        guard answer.status != 404 else { return nil }
+        let present = try Self.event(answer)
+        return present.document == event.document && present.state == event.state
+            && present.reopenedAt == event.reopenedAt
+            ? answer.entityTag : nil
+    }
+
+    /// - Throws: `StartError` for what holds for every request, such as a key that has ended.
+    private static func result(_ answer: GrandstandClient.Answer) throws -> Result {
+        let problem = ServerProblem(answer)
+        switch answer.status {
+        case 200..<300: return .done
+        case 412: return .changedMeanwhile
+        case 409 where problem.kind == .eventEnded: return .over
+        case 400, 403, 404, 409, 413, 422:
+            let faults = problem.errors.map { " \($0.pointer): \($0.detail)" }.joined()
+            return .refused("\(problem.detail)\(faults)")
+        default: throw ServerAccess.refusal(problem)
+        }
+    }
+
+    /// The entries that the server refused.
+    private func problems(of plan: CalendarPlan, _ results: [EventKey: Result]) -> [CalendarProblem] {
+        let writes =
+            (plan.create + plan.change + plan.notes).map { ($0.key, $0.line, $0.uid) }
+            + plan.cancel.map { ($0.event.key, $0.line, $0.uid) }
+        return writes.compactMap { key, line, uid in
+            guard case .refused(let detail)? = results[key] else { return nil }
+            return CalendarProblem(line: line, detail: "The event \(key): \(detail)", uid: uid)
+        }
+    }
+
+    /// Does something with each, some at a time, and says on a terminal how far it is.
+    private func concurrently<Item: Sendable, Value: Sendable>(
+        _ items: [Item], _ what: String, _ work: @escaping @Sendable (Item) async throws -> Value
+    ) async throws -> [Value] {
+        var values: [Value] = []
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            var rest = items.makeIterator()
+            for _ in 0..<Self.concurrency {
+                guard let item = rest.next() else { break }
+                group.addTask { try await work(item) }
+            }
+            while let value = try await group.next() {
+                values.append(value)
+                if Terminal.isInteractive {
+                    Terminal.progress(
+                        "\(what): \(values.count) of \(items.count)", isLast: values.count == items.count)
+                }
+                guard let item = rest.next() else { continue }
+                group.addTask { try await work(item) }
+            }
+        }
+        return values
+    }
+}

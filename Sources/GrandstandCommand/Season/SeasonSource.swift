@@ -1,0 +1,87 @@
+internal import Calendars
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandClient
+
+/// Where a calendar is: a file, a URL, or standard input.
+struct SeasonSource {
+    private let name: String
+    /// For a whole answer.
+    private let timeout: Duration
+
+    init(_ name: String, timeout: Duration = .seconds(60)) {
+        self.name = name
+        self.timeout = timeout
+    }
+
+    /// The calendar's bytes. Beyond what a calendar may have no more are read: its reader refuses them.
+    ///
+    /// - Throws: `StartError` with why there are none.
+    func read() async throws -> [UInt8] {
+        if name == "-" { return try Self.read(.standardInput, name) }
+        if let url = URL(string: name), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) {
+            guard scheme == "https" || Self.isLoopback(url) else {
+                throw StartError("\(name): only https is fetched, so that nobody changes the calendar on its way")
+            }
+            return try await fetch(url)
+        }
+        guard let file = FileHandle(forReadingAtPath: name) else {
+            throw StartError("the file \(name) cannot be read")
+        }
+        return try Self.read(file, name)
+    }
+
+    private static let most = CalendarLimits.bytes + 1
+
+    private static func read(_ file: FileHandle, _ name: String) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            while bytes.count < most, let piece = try file.read(upToCount: most - bytes.count), !piece.isEmpty {
+                bytes += piece
+            }
+        } catch {
+            throw StartError("the file \(name) cannot be read")
+        }
+        return bytes
+    }
+
+    private static func isLoopback(_ url: URL) -> Bool { ["127.0.0.1", "localhost", "::1"].contains(url.host() ?? "") }
+
+    private func fetch(_ url: URL) async throws -> [UInt8] {
+        do {
+            return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+                group.addTask { try await Self.answer(url, timeout) }
+                group.addTask {
+                    try await Task.sleep(for: timeout)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next(), let bytes = first else {
+                    throw StartError("\(name): no whole answer within \(timeout.components.seconds) seconds")
+                }
+                return bytes
+            }
+        } catch let error as URLError {
+            throw StartError("\(name): \(error.localizedDescription)")
+        }
+    }
+
+    private static func answer(_ url: URL, _ timeout: Duration) async throws -> [UInt8] {
+        let request = GrandstandClient.Request(
+            method: "GET", url: url, headers: ["Accept": "text/calendar, text/csv, */*;q=0.1"], timeout: timeout)
+        let transport = URLSessionTransport(longestAnswer: timeout)
+        let answer = try await transport.open(request)
+        guard answer.status == 200 else {
+            let target = answer.headers["location"].map { "; it points to \($0), name that address" } ?? ""
+            throw StartError("\(url.absoluteString): HTTP \(answer.status)\(target)")
+        }
+        var bytes: [UInt8] = []
+        for try await piece in answer.body {
+            bytes += piece.prefix(most - bytes.count)
+            if bytes.count >= most { break }
+        }
+        // The session lives as long as it is read.
+        withExtendedLifetime(transport) {}
+        return bytes
+    }
+}

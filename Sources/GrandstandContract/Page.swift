@@ -1,0 +1,33 @@
+package import JSON
+
+extension Contract {
+    /// A part of a list.
+    public struct Page<Item: Sendable & Hashable & Codable>: Sendable, Hashable, Codable {
+        /// The entries.
+        public var items: [Item]
+        /// What to ask the next page with; nil at the end.
+        public var nextCursor: String?
+
+        /// A page of these.
+        public init(items: [Item], nextCursor: String? = nil) {
+            self.items = items
+            self.nextCursor = nextCursor
+        }
+    }
+}
+
+extension Contract.Page: JSONReadable where Item: JSONReadable {
+    package init(json: JSONValue) throws {
+        let members = try JSONMembers(json)
+        self.init(items: try members.required("items"), nextCursor: try members.optional("nextCursor"))
+    }
+}
+
+extension Contract.Page: JSONWritable where Item: JSONWritable {
+    package func write(to json: inout JSONWriter) {
+        json.object { object in
+            object.member("items", items)
+            object.member("nextCursor", nextCursor)
+        }
+    }
+}

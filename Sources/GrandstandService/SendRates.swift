@@ -1,0 +1,270 @@
+package import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// The rates that this process learned for the apps of one environment and API of APNs. Apps that were never throttled
+/// cost a look at a dictionary for each answer.
+package final class SendRates: Sendable {
+    private struct App {
+        var learned: AppSendRate
+        /// Replicas that are limited, this one included.
+        var replicas = 1
+        /// Seconds in which each lane that waits would have its turn.
+        var patience = SendRates.firstPatience
+    }
+
+    private struct State {
+        var apps: [BundleID: App] = [:]
+        /// Those with a limit, in order.
+        var limited: [BundleID] = []
+    }
+
+    let environment: APNsEnvironment
+    let api: AppSendRate.API
+    private let counting: Counting
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let anyLimited = Atomic(false)
+    /// Before lanes were counted.
+    private static let firstPatience: TimeInterval = 2
+
+    package init(
+        environment: APNsEnvironment, api: AppSendRate.API, counting: @escaping Counting = { _ in }, logger: Logger
+    ) {
+        self.environment = environment
+        self.api = api
+        self.counting = counting
+        var logger = logger
+        logger[metadataKey: "environment"] = "\(environment.rawValue)"
+        logger[metadataKey: "api"] = "\(api.rawValue)"
+        self.logger = logger
+    }
+
+    /// Whether APNs throttles an app.
+    var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
+
+    /// What apps under a limit may send now; the others are left out.
+    func limits(of kind: Lane.Kind, at now: Date) -> [LaneLimit] {
+        guard isAnyLimited else { return [] }
+        return state.withLock { state in
+            let limited = state.limited
+            return limited.compactMap { bundleID in
+                guard let patience = state.apps[bundleID]?.patience,
+                    let allowance = state.apps[bundleID]?.learned.rate.allowance(at: now)
+                else { return nil }
+                return LaneLimit(bundleID: bundleID, kind: kind, allowance: allowance, patience: patience)
+            }
+        }
+    }
+
+    /// When the first of the apps that may send nothing now may send again; `nil`: there is none.
+    func nextToken(at now: Date) -> Date? {
+        guard isAnyLimited else { return nil }
+        return state.withLock { state in
+            let limited = state.limited
+            return limited.compactMap { bundleID -> Date? in
+                guard state.apps[bundleID]?.learned.rate.allowance(at: now) == 0 else { return nil }
+                return state.apps[bundleID]?.learned.rate.nextToken(at: now)
+            }.min()
+        }
+    }
+
+    /// The most pushes of an app that are worth claiming at once: what it may send in about a second.
+    func sizes(at now: Date) -> [BundleID: Int] {
+        guard isAnyLimited else { return [:] }
+        return state.withLock { state in
+            Dictionary(
+                uniqueKeysWithValues: state.limited.compactMap { bundleID in
+                    state.apps[bundleID]?.learned.rate.perSecond.map { (bundleID, max(1, Int($0))) }
+                })
+        }
+    }
+
+    /// Requests of an app that go now.
+    func spend(_ requests: Int, of bundleID: BundleID, at now: Date) {
+        guard isAnyLimited else { return }
+        state.withLock { $0.apps[bundleID]?.learned.rate.spend(requests, at: now) }
+    }
+
+    /// Takes a request's turn, if it may go now.
+    ///
+    /// - Returns: when to ask again; `nil`: it goes.
+    func turn(of bundleID: BundleID, at now: Date) -> Date? {
+        guard isAnyLimited else { return nil }
+        return state.withLock { state in
+            guard let allowance = state.apps[bundleID]?.learned.rate.allowance(at: now) else { return nil }
+            guard allowance == 0 else {
+                state.apps[bundleID]?.learned.rate.spend(1, at: now)
+                return nil
+            }
+            return state.apps[bundleID]?.learned.rate.nextToken(at: now)
+        }
+    }
+
+    /// Takes account of an answer.
+    ///
+    /// - Parameter lane: the lane of the request, or any number for its token.
+    /// - Returns: when the lane may send next, where APNs throttles this lane alone.
+    func record(
+        _ answer: APNsAnswer<Void>, of bundleID: BundleID, lane: Int, sentAt: Date, at now: Date
+    ) -> Date? {
+        switch answer {
+        case .accepted:
+            return state.withLock { state in
+                state.apps[bundleID, default: App(learned: AppSendRate(api))].learned
+                    .accepted(lane: lane, sentAt: sentAt, at: now)
+                return state.apps[bundleID]?.learned.notBefore(lane: lane, at: now)
+            }
+        case .refused(let refusal) where refusal.isTooManyRequests:
+            counting(.throttled(AppEnvironment(bundleID: bundleID, environment: environment), api))
+            return change(bundleID) { app -> Date? in
+                app.learned.throttled(lane: lane, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
+                return app.learned.notBefore(lane: lane, at: now)
+            }
+        case .refused, .unanswered, .unsent, .withheld: return nil
+        }
+    }
+
+    /// Forgets limits that were not met for long.
+    ///
+    /// - Returns: the rates of those that stand.
+    func learned(of replica: UUID, at now: Date) -> [LearnedRate] {
+        guard isAnyLimited else { return [] }
+        return state.withLock { $0.limited }.compactMap { bundleID in
+            change(bundleID) { app -> LearnedRate? in
+                app.learned.rate.forget(at: now)
+                let rate = app.learned.rate
+                guard let perSecond = rate.perSecond, let since = rate.since, let throttledAt = rate.throttledAt else {
+                    return nil
+                }
+                return LearnedRate(
+                    bundleID: bundleID, api: api, replica: replica, perSecond: perSecond, since: since,
+                    throttledAt: throttledAt)
+            }
+        }
+    }
+
+    /// Takes account of what the other replicas learned. All have the same part in the app's lanes, so their rates add
+    /// up to what it may send: each makes room for one that comes, and takes its part of what one leaves.
+    func hear(_ others: [LearnedRate], at now: Date) {
+        let byApp = Dictionary(grouping: others.filter { $0.api == api }, by: \.bundleID)
+        for bundleID in Set(byApp.keys).union(state.withLock { $0.limited }) {
+            let others = byApp[bundleID] ?? []
+            change(bundleID) { app in
+                defer { app.replicas = others.count + 1 }
+                guard let throttledAt = others.map(\.throttledAt).max(), let since = others.map(\.since).min(),
+                    !app.learned.rate.isLimited
+                else {
+                    return app.learned.rate.share(
+                        Double(app.replicas) / Double(others.count + 1),
+                        throttledAt: others.map(\.throttledAt).max() ?? .distantPast)
+                }
+                // What all forget at about the same time is not begun anew.
+                guard now.timeIntervalSince(throttledAt) < SendRate.memory else { return }
+                app.learned.rate.join(
+                    rate: others.reduce(0) { $0 + $1.perSecond } / Double(others.count + 1), since: since,
+                    throttledAt: throttledAt, at: now)
+            }
+        }
+    }
+
+    /// Takes account of the lanes that wait.
+    func hear(_ throttles: [Throttle]) {
+        state.withLock { state in
+            for throttle in throttles where throttle.app.environment == environment && throttle.api == api {
+                state.apps[throttle.app.bundleID]?.patience =
+                    max(1, Double(throttle.lanesWaiting)) / max(throttle.perSecond, 0.1)
+            }
+        }
+    }
+
+    /// Changes an app's rate, and says where a limit begins or ends by that.
+    private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout App) -> Value) -> Value {
+        let (value, rate, changed) = state.withLock { state in
+            var app = state.apps[bundleID] ?? App(learned: AppSendRate(api))
+            let wasLimited = app.learned.rate.isLimited
+            let value = body(&app)
+            let changed = app.learned.rate.isLimited != wasLimited
+            if changed {
+                if wasLimited { app = App(learned: AppSendRate(api)) }
+                state.limited.removeAll { $0 == bundleID }
+                if !wasLimited { state.limited.append(bundleID) }
+                anyLimited.store(!state.limited.isEmpty, ordering: .relaxed)
+            }
+            state.apps[bundleID] = app
+            return (value, app.learned.rate.perSecond, changed)
+        }
+        guard changed else { return value }
+        if let rate {
+            logger.warning(
+                "APNs throttles the app: its messages go at a rate that is learned",
+                metadata: ["app": "\(bundleID)", "per-second": "\((rate * 10).rounded() / 10)"])
+        } else {
+            logger.notice("APNs does not throttle the app any more", metadata: ["app": "\(bundleID)"])
+        }
+        return value
+    }
+}
+
+/// Exchanges the learned rates with the other replicas, about once a second while there are any.
+package struct RateExchange: Service {
+    private let replica = UUID()
+    private let rates: [SendRates]
+    private let store: any SendRateStore
+    private let now: @Sendable () -> Date
+    private let outages: OutageLog
+
+    package init(
+        _ rates: [SendRates], store: any SendRateStore, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.rates = rates
+        self.store = store
+        self.now = now
+        outages = OutageLog("the rates of throttled apps could not be shared; each replica goes by its own", logger)
+    }
+
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await exchange()
+                try? await Task.sleep(for: isAnyLimited ? Self.interval : Self.interval * 2)
+            }
+        }
+        // Not a child of this task, which may be cancelled.
+        await Task { await leave() }.value
+    }
+
+    private static let interval = Duration.seconds(1)
+
+    /// One exchange.
+    package func exchange() async {
+        do {
+            var isAnyLimited = false
+            for (environment, rates) in Dictionary(grouping: rates, by: \.environment) {
+                let known = try await store.exchange(
+                    rates.flatMap { $0.learned(of: replica, at: now()) }, of: replica, in: environment)
+                for rates in rates { rates.hear(known.filter { $0.replica != replica }, at: now()) }
+                isAnyLimited = isAnyLimited || !known.isEmpty
+            }
+            if isAnyLimited {
+                let throttles = try await store.throttles(now: now())
+                for rates in rates { rates.hear(throttles) }
+            }
+            outages.worked()
+        } catch {
+            outages.failed(error)
+        }
+    }
+
+    /// Says that this replica sends nothing more.
+    package func leave() async {
+        for environment in Set(rates.map(\.environment)) where rates.contains(where: \.isAnyLimited) {
+            _ = try? await store.exchange([], of: replica, in: environment)
+        }
+    }
+
+    private var isAnyLimited: Bool { rates.contains(where: \.isAnyLimited) }
+}

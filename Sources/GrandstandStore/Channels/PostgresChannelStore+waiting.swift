@@ -1,0 +1,57 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import Postgres
+
+/// Creations that wait for their next attempt, or for a place of Apple's to become free.
+extension PostgresChannelStore {
+    /// Creations of the app that wait for their next attempt are due now.
+    ///
+    /// - Parameter reason: only those that Apple refused with it; `nil`: all.
+    static func hasten(_ app: AppEnvironment, refusedWith reason: String? = nil, now: Date) -> [PostgresQuery] {
+        [
+            """
+            update channels c set next_attempt_at = \(now)
+            where \(AppColumns.isOf(app, row: "c")) and c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null
+                and c.next_attempt_at > \(now) and (\(reason)::text is null or c.reason = \(reason))
+            """,
+            "select pg_notify(\(WakeTopic.channels.rawValue), '')",
+        ]
+    }
+
+    /// A place became free: the channel that needs it first, of those that Apple or the limit refused for lack of one,
+    /// may ask again.
+    static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
+        let app = task.address.app
+        return """
+            update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
+                select c.id from channels c left join lateral \(event) on true
+                where \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
+                    and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
+                    and c.next_attempt_at is not null
+                order by \(need) limit 1)
+            """
+    }
+
+    package func reclaim(
+        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask] {
+        try await database.query(
+            """
+            with leased as (
+                update channels set state = 'deleting', reason = \(Self.placeNeeded), attempts = attempts + 1,
+                    leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
+                where id in (
+                    select id from channels
+                    where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                        and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                    order by retire_at, id limit \(limit) for update skip locked)
+                returning *
+            )
+            select \(Self.columns), \(Self.addressColumns) from leased c
+            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+            \(Self.addressJoins)
+            """
+        ).map(Self.task)
+    }
+}

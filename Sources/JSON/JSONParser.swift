@@ -1,0 +1,83 @@
+/// Makes a tree of a JSON text, each value with its source range, and judges beyond the syntax: a name stands once in an
+/// object, and nesting and the number of values are bounded.
+///
+/// Foundation's decoders give values but not their bytes: `1.50e3`, `12345678901234567890`, `\u26bd` and the order of
+/// keys would not survive them.
+package struct JSONParser {
+    /// Deeper nesting is refused: no activity's content needs it, and recursion must stay bounded.
+    package static let maximumDepth = 128
+
+    /// More values than this in one text are refused: a tree takes fifty to a hundred bytes for each, so 4 MiB of `[0,0,…]`
+    /// would be two million of them. 500 broadcasts may have 500 each.
+    package static let maximumValues = 250_000
+
+    private let bytes: [UInt8]
+    private let maximumValues: Int
+    /// Names and indices on the way to the value being read: the JSON Pointer of a fault.
+    private var path: [String] = []
+
+    package init(_ bytes: [UInt8], maximumValues: Int = Self.maximumValues) {
+        self.bytes = bytes
+        self.maximumValues = maximumValues
+    }
+
+    package mutating func parse() throws(JSONFault) -> JSONValue {
+        do throws(JSONFault) {
+            var scanner = try JSONScanner(bytes, maximumDepth: Self.maximumDepth, maximumValues: maximumValues)
+            let value = try value(&scanner)
+            try scanner.finish()
+            return value
+        } catch {
+            var fault = error
+            fault.pointer = JSONText.pointer(path)
+            throw fault
+        }
+    }
+
+    private mutating func value(_ scanner: inout JSONScanner) throws(JSONFault) -> JSONValue {
+        let start = scanner.index
+        let kind: JSONValue.Kind =
+            switch try scanner.start() {
+            case .null: .null
+            case .bool(let flag): .bool(flag)
+            case .number: .number(try scanner.number())
+            case .string: .string(try scanner.string())
+            case .array: .array(try elements(&scanner))
+            case .object: .object(try members(&scanner))
+            }
+        return JSONValue(kind: kind, source: bytes[start..<scanner.index])
+    }
+
+    private mutating func elements(_ scanner: inout JSONScanner) throws(JSONFault) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        var more = try scanner.enter(.array)
+        while more {
+            path.append(String(elements.count))
+            elements.append(try value(&scanner))
+            path.removeLast()
+            more = try scanner.advance(in: .array)
+        }
+        return elements
+    }
+
+    private mutating func members(
+        _ scanner: inout JSONScanner
+    ) throws(JSONFault) -> [(name: String, value: JSONValue)] {
+        var members: [(name: String, value: JSONValue)] = []
+        var names: Set<String> = []
+        var more = try scanner.enter(.object)
+        while more {
+            let start = scanner.index
+            let name = try scanner.name()
+            guard names.insert(name).inserted else {
+                let quoted = JSONText.quoted(name)
+                throw JSONFault("The member name \(quoted) stands twice in one object", at: start)
+            }
+            path.append(name)
+            members.append((name, try value(&scanner)))
+            path.removeLast()
+            more = try scanner.advance(in: .object)
+        }
+        return members
+    }
+}

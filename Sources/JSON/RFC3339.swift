@@ -1,0 +1,52 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// Times as the API has them: RFC 3339, written in UTC with milliseconds, read with any offset.
+package enum RFC3339 {
+    private static let withFraction = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    private static let withoutFraction = Date.ISO8601FormatStyle()
+
+    /// The style cuts off what is beyond milliseconds, and a `Date` is a binary fraction: .520 s may be .51999995. Half a
+    /// microsecond more keeps what was written as it was; PostgreSQL's microseconds are cut off as before.
+    package static func text(_ date: Date) -> String {
+        date.addingTimeInterval(0.000_000_5).formatted(withFraction)
+    }
+
+    /// `nil` when `text` is not an RFC 3339 date-time with an offset, or names a day or a time that there is not.
+    package static func date(_ text: String) -> Date? {
+        guard isPossible(Array(text.utf8)) else { return nil }
+        return (try? withoutFraction.parse(text)) ?? (try? withFraction.parse(text))
+    }
+
+    /// Whether the numbers of a date-time are in their ranges. The styles carry what is over on: 30 February was read as
+    /// 2 March, and 24:00 as the next day. A second 60 is refused, too: none is announced, and no clock here has one.
+    private static func isPossible(_ text: [UInt8]) -> Bool {
+        func number(_ places: Range<Int>) -> Int? {
+            guard places.upperBound <= text.count else { return nil }
+            return text[places].reduce(0) { number, byte in
+                number.flatMap { (48...57).contains(byte) ? $0 * 10 + Int(byte) - 48 : nil }
+            }
+        }
+        guard let year = number(0..<4), let month = number(5..<7), (1...12).contains(month), let day = number(8..<10),
+            (1...days(of: month, in: year)).contains(day), let hour = number(11..<13), hour < 24,
+            let minute = number(14..<16), minute < 60, let second = number(17..<19), second < 60
+        else { return false }
+        guard text.last.map({ $0 | 0x20 }) != UInt8(ascii: "z") else { return true }
+        let offset = text.count - 5
+        guard let hours = number(offset..<offset + 2), let minutes = number(offset + 3..<offset + 5) else {
+            return false
+        }
+        return hours < 24 && minutes < 60
+    }
+
+    private static func days(of month: Int, in year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}

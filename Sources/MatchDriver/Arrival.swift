@@ -1,0 +1,74 @@
+package import APNsSimulator
+internal import APNsWire
+package import Foundation
+package import GrandstandClient
+
+/// A member of a message's content by which it is known again at Apple's door: `[match, number]`.
+package enum Mark {
+    package static let member = "rehearsal"
+
+    /// A content state that has nothing else.
+    package static func content(_ match: Int, _ number: Int) throws -> RawJSON {
+        try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
+    }
+
+    /// The mark in the JSON of a content state.
+    package static func read(_ content: Any?) -> (match: Int, number: Int)? {
+        guard let mark = (content as? [String: Any])?[member] as? [Int], mark.count == 2 else { return nil }
+        return (mark[0], mark[1])
+    }
+}
+
+/// A marked message that Apple accepted.
+package struct Arrival: Sendable {
+    package let at: Date
+    package let channelID: String
+    package let timestamp: Int
+    package let match: Int
+    package let number: Int
+
+    fileprivate init?(_ entry: JournalEntry) {
+        guard entry.operation == .broadcast, entry.status == 200,
+            let channelID = entry.request[header: APNsHeader.channelID],
+            let body = try? JSONSerialization.jsonObject(with: Data(entry.request.body)) as? [String: Any],
+            let aps = body["aps"] as? [String: Any], let timestamp = aps["timestamp"] as? Int,
+            let mark = Mark.read(aps["content-state"])
+        else { return nil }
+        at = entry.time
+        self.channelID = channelID
+        self.timestamp = timestamp
+        (match, number) = mark
+    }
+}
+
+extension Simulator {
+    /// The marked messages that it accepted, in their order.
+    package var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
+}
+
+/// How messages followed each other on their channels.
+package struct ArrivalOrder: Sendable {
+    /// Those whose timestamp or number is not above that of the one before, in words.
+    package private(set) var backwards: [String] = []
+    /// Those that were sent again as they were, because their answer was not heard.
+    package private(set) var repeats = 0
+    /// The longest time without any, in seconds.
+    package private(set) var gap: TimeInterval = 0
+
+    /// - Parameter numbersRise: `false`: a match's state is sent again where its end is taken back.
+    package init(_ arrivals: [Arrival], numbersRise: Bool = true) {
+        var last: [String: Arrival] = [:]
+        for (index, arrival) in arrivals.enumerated() {
+            if index > 0 { gap = max(gap, arrival.at.timeIntervalSince(arrivals[index - 1].at)) }
+            let before = last.updateValue(arrival, forKey: arrival.channelID)
+            guard let before else { continue }
+            if (arrival.timestamp, arrival.number) == (before.timestamp, before.number) {
+                repeats += 1
+            } else if arrival.timestamp <= before.timestamp || numbersRise && arrival.number <= before.number {
+                backwards.append(
+                    "match \(arrival.match): message \(arrival.number) at \(arrival.timestamp) after "
+                        + "\(before.number) at \(before.timestamp)")
+            }
+        }
+    }
+}

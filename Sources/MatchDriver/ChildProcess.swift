@@ -1,0 +1,138 @@
+internal import Foundation
+internal import Synchronization
+
+/// A program as a process of its own. It ends with this process, however that ends, and with this object: a shell between
+/// the two kills it as soon as the shell's standard input is closed.
+package final class ChildProcess: Sendable {
+    private let process = Process()
+    private let lifeline = Pipe()
+    private let said: Said
+    /// Ends when a server listens, or the child has ended.
+    private let listening: AsyncStream<Void>
+    private let drained: Task<Void, Never>
+
+    /// What it has written.
+    private final class Said: Sendable {
+        struct State {
+            var text = ""
+            var url = ""
+        }
+
+        let state = Mutex(State())
+    }
+
+    /// `TERM` on the line is for the child, the line's end for both. The shell gives its own standard error away, so that
+    /// the pipe ends with the child. It does not wait for its child: signals that Foundation leaves blocked would never
+    /// tell it.
+    private static let script = #"""
+        trap '' HUP INT TERM
+        "$@" &
+        child=$!
+        exec >/dev/null 2>&1
+        if read -r line; then
+            kill -TERM "$child"
+            while kill -0 "$child"; do sleep 0.1; done
+        fi
+        kill -KILL "$child"
+        while kill -0 "$child"; do sleep 0.05; done
+        """#
+
+    /// Starts a program, found by its name or its path.
+    ///
+    /// - Parameters:
+    ///   - log: a file that its output is added to.
+    ///   - keepsLog: whether all it says is kept; else only until it says where it listens.
+    package init(
+        _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
+    ) throws {
+        let file = try log.map { path in
+            if !FileManager.default.fileExists(atPath: path) {
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
+            }
+            let file = try FileHandle(forWritingTo: URL(filePath: path))
+            try file.seekToEnd()
+            return file
+        }
+        let (listening, listens) = AsyncStream.makeStream(of: Void.self)
+        let (ending, ends) = AsyncStream.makeStream(of: Void.self)
+        let (output, said) = (Pipe(), Said())
+        self.said = said
+        self.listening = listening
+        drained = Task { for await _ in ending {} }
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", Self.script, "grandstand-child"] + command
+        process.environment = environment.merging(["PATH": "/usr/sbin:/usr/bin:/bin"]) { own, _ in own }
+        process.standardInput = lifeline
+        process.standardOutput = output
+        process.standardError = output
+        // Read to the end, so that the child never waits for a reader.
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            try? file?.write(contentsOf: data)
+            let isKnown = said.state.withLock { state in
+                if keepsLog || state.url.isEmpty { state.text += String(decoding: data, as: UTF8.self) }
+                if state.url.isEmpty { state.url = Self.address(in: state.text) ?? "" }
+                return !state.url.isEmpty
+            }
+            if isKnown || data.isEmpty { listens.finish() }
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                ends.finish()
+            }
+        }
+        try process.run()
+    }
+
+    /// Starts a server; returns once it listens.
+    ///
+    /// - Throws: `PlayFailure` with what it said when it ended instead.
+    package static func server(
+        _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
+    ) async throws -> ChildProcess {
+        let server = try ChildProcess(
+            command, environment.merging(["GRANDSTAND_LOG_FORMAT": "json"]) { $1 }, log: log, keepsLog: keepsLog)
+        for await _ in server.listening {}
+        if !server.url.isEmpty { return server }
+        await server.kill()
+        try Task.checkCancellation()
+        throw PlayFailure("a server did not start: \(server.log.split(separator: "\n").last ?? "it said nothing")")
+    }
+
+    /// Where a server listens.
+    package var url: String { said.state.withLock { $0.url } }
+    /// Everything it has written, when it was started to keep that.
+    package var log: String { said.state.withLock { $0.text } }
+
+    /// As a power cut ends it: SIGKILL, nothing is finished. Returns when it is gone; safe to repeat.
+    package func kill() async {
+        try? lifeline.fileHandleForWriting.close()
+        await end()
+    }
+
+    /// SIGTERM. Returns when it has finished what it had to, and all it wrote was read.
+    package func terminate() async {
+        try? lifeline.fileHandleForWriting.write(contentsOf: Data("TERM\n".utf8))
+        await end()
+        await drained.value
+    }
+
+    /// Not on a thread of Swift's pool: what it has to finish first may need this process to answer.
+    private func end() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                self.process.waitUntilExit()
+                continuation.resume()
+            }
+        }
+    }
+
+    private static func address(in log: String) -> String? {
+        for line in log.split(separator: "\n") {
+            guard let entry = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                entry["message"] as? String == "listening", let url = entry["url"] as? String
+            else { continue }
+            return url
+        }
+        return nil
+    }
+}

@@ -1,0 +1,210 @@
+internal import APNsSimulator
+package import Foundation
+package import GrandstandClient
+
+/// An organiser's backend: makes calls of the API at whichever server answers, and repeats each until a server decides it.
+///
+/// A repetition is the same call: a POST carries the same `Idempotency-Key`, so nothing is done twice.
+package struct Organiser: Sendable {
+    /// What came of a call.
+    package struct Decision<Value: Sendable>: Sendable {
+        package let result: Result<GrandstandClient.Reply<Value>, ServerProblem>
+        /// When it was made first.
+        package let began: Date
+        /// From the first attempt to the decision.
+        package let took: Duration
+        package let attempts: Int
+
+        /// The server's refusal; `nil`: it did what was asked.
+        package var problem: ServerProblem? { if case .failure(let problem) = result { problem } else { nil } }
+    }
+
+    /// The servers there are now.
+    private let clients: @Sendable () -> [GrandstandClient]
+    private let patience: Duration
+
+    /// - Parameters:
+    ///   - patience: how long a call is repeated.
+    ///   - clients: one for each server that there is now. Each should make a request once (`GrandstandClient.once`).
+    package init(patience: Duration = .seconds(120), clients: @escaping @Sendable () -> [GrandstandClient]) {
+        self.patience = patience
+        self.clients = clients
+    }
+
+    /// Makes a call once.
+    ///
+    /// - Parameter turn: which server is asked, counted round.
+    /// - Returns: `nil` without an answer; it may have been carried out.
+    package func attempt<Value>(
+        _ call: GrandstandClient.Call<Value>, turn: Int = 0
+    ) async -> Result<GrandstandClient.Reply<Value>, ServerProblem>? {
+        let clients = clients()
+        guard !clients.isEmpty else { return nil }
+        do {
+            return .success(try await clients[turn % clients.count].reply(to: call))
+        } catch {
+            return (error as? ServerProblem).map { .failure($0) }
+        }
+    }
+
+    /// Repeats a call, at the next server each time, until one decides it.
+    ///
+    /// - Throws: `PlayFailure` when there is no decision in time; `CancellationError`.
+    package func decide<Value>(
+        _ call: GrandstandClient.Call<Value>, first: Int = 0
+    ) async throws -> Decision<Value> {
+        let (began, start) = (Date(), ContinuousClock.now)
+        var attempts = 0
+        while true {
+            let result = await attempt(call, turn: first + attempts)
+            attempts += 1
+            if let result, Self.isDecision(result) {
+                return Decision(result: result, began: began, took: ContinuousClock.now - start, attempts: attempts)
+            }
+            try Task.checkCancellation()
+            guard ContinuousClock.now - start < patience else {
+                throw PlayFailure("\(call.operation.method) \(call.path) was not decided in time: \(result as Any)")
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    /// The same for a call that must succeed.
+    ///
+    /// - Throws: the server's refusal, too.
+    @discardableResult
+    package func send<Value>(_ call: GrandstandClient.Call<Value>) async throws -> Value {
+        try await decide(call).result.get().value
+    }
+
+    /// The server can do nothing now, or the first copy of the call is still under way there.
+    private static func isDecision<Value>(_ result: Result<Value, ServerProblem>) -> Bool {
+        guard case .failure(let problem) = result else { return true }
+        return problem.status < 500 && problem.status != 429 && problem.kind != .idempotencyInProgress
+    }
+
+    // MARK: Steps of a match
+
+    /// Asks until there is an answer.
+    ///
+    /// - Throws: `PlayFailure` after the patience.
+    package func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
+        let deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            if let value = try await ask() { return value }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw PlayFailure("\(what): not there after \(patience)")
+    }
+
+    /// Registers an app whose key the simulator knows.
+    package func putApp(_ bundleID: String, name: String, channelLimit: Int? = nil) async throws {
+        try await send(
+            .putApp(
+                bundleID,
+                .init(
+                    name: name, teamId: SimulatorIdentity.teamID, keyId: SimulatorIdentity.keyID,
+                    channelLimit: channelLimit)))
+    }
+
+    /// Declares matches, some at a time.
+    package func declare(
+        _ matches: [MatchScript],
+        _ note: @escaping @Sendable (MatchScript, Decision<GrandstandClient.Event>) throws -> Void = {
+            _ = try $1.result.get()
+        }
+    ) async throws {
+        try await forEach(matches, atMost: 16) { match in
+            try note(match, try await decide(match.declaration))
+        }
+    }
+
+    /// Waits until every audience of an event has its channel.
+    @discardableResult
+    package func channels(of key: String) async throws -> GrandstandClient.Event {
+        try await poll("the channels of \(key)") {
+            let event = try await send(.getEvent(key))
+            return event.audiences.allSatisfy { $0.channel.state == .active } ? event : nil
+        }
+    }
+
+    /// Sends a match's messages, one after the other: one that is late goes at once.
+    ///
+    /// - Parameter start: when the match begins.
+    package func play(
+        _ match: MatchScript, from start: Date,
+        _ note: (MatchScript.Message, Decision<GrandstandClient.Broadcast>) async throws -> Void
+    ) async throws {
+        for message in match.messages {
+            let wait = start.addingTimeInterval(message.after).timeIntervalSinceNow
+            if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
+            try await note(message, try await decide(message.call, first: match.number + message.number))
+        }
+    }
+
+    /// Waits until nothing more will happen to a broadcast.
+    package func settled(_ id: String) async throws -> GrandstandClient.Broadcast {
+        try await poll("the end of broadcast \(id)") {
+            let broadcast = try await send(.getBroadcast(id))
+            return broadcast.state == .done || broadcast.state == .cancelled ? broadcast : nil
+        }
+    }
+}
+
+/// A match as its organiser has it: how it is declared, and what is sent in turn.
+package struct MatchScript: Sendable {
+    package struct Message: Sendable {
+        /// From 1.
+        package var number: Int
+        /// Seconds after the match's beginning; not before the one before is decided.
+        package var after: TimeInterval
+        package var call: GrandstandClient.Call<GrandstandClient.Broadcast>
+
+        package init(_ number: Int, after: TimeInterval = 0, _ call: GrandstandClient.Call<GrandstandClient.Broadcast>)
+        {
+            self.number = number
+            self.after = after
+            self.call = call
+        }
+    }
+
+    /// Among the matches that are played.
+    package var number: Int
+    package var declaration: GrandstandClient.Call<GrandstandClient.Event>
+    package var messages: [Message]
+
+    package init(
+        _ number: Int, _ declaration: GrandstandClient.Call<GrandstandClient.Event>, messages: [Message] = []
+    ) {
+        self.number = number
+        self.declaration = declaration
+        self.messages = messages
+    }
+}
+
+/// Why a match could not be played, or what went otherwise than it must.
+package struct PlayFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+extension GrandstandClient {
+    /// A client of a server on this machine that makes each request once.
+    package static func once(_ server: URL, key: String?, timeout: Duration = .seconds(15)) -> GrandstandClient {
+        GrandstandClient(server: server, key: key, retry: .never, timeout: timeout)
+    }
+}
+
+/// Does it for all, so many at a time.
+package func forEach<Elements: Sequence>(
+    _ elements: Elements, atMost width: Int, _ body: @escaping @Sendable (Elements.Element) async throws -> Void
+) async throws where Elements.Element: Sendable {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for (index, element) in elements.enumerated() {
+            if index >= width { try await group.next() }
+            group.addTask { try await body(element) }
+        }
+        try await group.waitForAll()
+    }
+}

@@ -1,0 +1,50 @@
+package import APNsSimulator
+package import APNsWire
+internal import Foundation
+package import GrandstandClient
+
+/// A phone of the simulator's with one app, which registers itself with the server.
+package struct Phone: Sendable {
+    package let id: String
+    /// Its push-to-start token.
+    package let token: String
+    package let locale: String
+    private let systemVersion: String
+    private let identity: GrandstandClient.InstallationIdentity
+
+    /// Buys it.
+    package init(
+        _ id: String, app bundleID: String, in environment: APNsEnvironment, system: String = "18.4",
+        locale: String = "en-GB", _ simulator: Simulator
+    ) throws {
+        let tokens = try simulator.addDevice(
+            id, in: environment, system: Int(system.prefix { $0 != "." }) ?? 18, bundleIDs: [bundleID])
+        guard let token = tokens[bundleID.lowercased()] else { throw PlayFailure("\(id) has no token") }
+        self.id = id
+        self.token = token
+        self.locale = locale
+        systemVersion = system
+        identity = .init(new: .init(bundleID, .init(rawValue: environment.rawValue)))
+    }
+
+    /// Its app registers it as a follower of topics.
+    package func follow(_ topics: [String], attributesType: String, _ app: GrandstandClient) async throws {
+        try await app.send(
+            .putInstallation(
+                identity,
+                .init(
+                    systemVersion: systemVersion, locale: locale,
+                    startTokens: [.init(attributesType: attributesType, token: token)], topics: topics)))
+    }
+
+    /// Its app reports an activity that its lock screen shows.
+    package func report(
+        _ card: ShownActivity, of event: String, updateToken: String? = nil, _ app: GrandstandClient
+    ) async throws {
+        try await app.send(
+            .putActivity(
+                "\(card.number)", of: identity,
+                .init(
+                    eventKey: event, attributesType: card.attributesType, state: .active, updateToken: updateToken)))
+    }
+}

@@ -1,0 +1,166 @@
+internal import APNsClient
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+/// A key that APNs refuses, by a simulator that has another key of the same ID.
+@Suite(.timeLimit(.minutes(1)))
+struct RefusedKeyTests {
+    /// A store as the port describes it.
+    private final class Store: KeyRefusalStore {
+        private let kept = Mutex<[KeyUse: KeyRefusal]>([:])
+
+        private let (notes, noted) = AsyncStream.makeStream(of: KeyRefusal?.self)
+
+        func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws {
+            kept.withLock { $0[use] = refusal }
+            noted.yield(refusal)
+        }
+
+        /// Waits until a note says whether a key is refused.
+        func waitForNote(isRefused: Bool) async {
+            for await refusal in notes where (refusal != nil) == isRefused { return }
+        }
+
+        func refusals() async throws -> [KeyUse: KeyRefusal] { kept.withLock { $0 } }
+    }
+
+    /// A simulator, a client of it with a wrong key, and what changes the client's key.
+    private struct Scene {
+        let door: Door
+        let folder: KeyFolder
+        let client: APNsClient
+        let clock: HeldClock
+        let store: Store
+
+        func send() async -> APNsAnswer<Void> {
+            await client.send(Door.message(to: "dGVzdA=="), to: Door.address)
+        }
+
+        /// How often the simulator was asked to broadcast.
+        var asked: Int { door.simulator.journal().count { $0.request.path.hasPrefix("/4/") } }
+
+        /// Puts the simulator's own key in place of the wrong one.
+        func putRightKey() throws {
+            try folder.write(
+                try String(contentsOfFile: door.addresses.keyFile, encoding: .utf8), keyID: SimulatorIdentity.keyID,
+                modifiedAt: 2_000_000)
+        }
+    }
+
+    private static func play(_ body: (Scene) async throws -> Void) async throws {
+        try await Door.with { door in
+            let folder = try KeyFolder()
+            try folder.writeKey(keyID: SimulatorIdentity.keyID)
+            let (clock, store) = (HeldClock(Date().timeIntervalSince1970), Store())
+            let client = try Door.client(
+                door.addresses, keys: folder.path, settings: { $0.refusalStore = store }, now: { clock.now })
+            do {
+                try await body(Scene(door: door, folder: folder, client: client, clock: clock, store: store))
+            } catch {
+                await client.close()
+                throw error
+            }
+            await client.close()
+        }
+    }
+
+    @Test func `after two refusals one request goes every three seconds, of whatever kind`() async throws {
+        try await Self.play { scene in
+            let first = try #require(await scene.send().refusal)
+            #expect(first.reason == .invalidProviderToken && !first.isHeldBack && first.retryAfter == nil)
+            let second = try #require(await scene.send().refusal)
+            #expect(!second.isHeldBack && second.retryAfter == 3)
+            for _ in 0..<50 {
+                let refusal = try #require(await scene.send().refusal)
+                #expect(refusal.isHeldBack && refusal.retryAfter == 3)
+            }
+            let list = try #require(await scene.client.listChannels(at: Door.address).refusal)
+            #expect(list.isHeldBack && list.reason == .invalidProviderToken)
+            let token = try #require(DeviceToken(bytes: [1, 2, 3, 4]))
+            let push = DevicePush(
+                token: token, body: [], priority: .immediate, expiration: 0, requestID: UUID())
+            #expect(await scene.client.push(push, to: Door.address).refusal?.isHeldBack == true)
+            #expect(scene.door.simulator.journal().count == 2)
+
+            for probe in 1...3 {
+                scene.clock.advance(by: 3)
+                let refusal = try #require(await scene.send().refusal)
+                #expect(!refusal.isHeldBack && refusal.retryAfter == 3)
+                #expect(await scene.send().refusal?.isHeldBack == true)
+                #expect(scene.asked == 2 + probe)
+            }
+            // The other environment's answers are its own.
+            var production = Door.address
+            production.environment = .production
+            #expect(await scene.client.listChannels(at: production).refusal?.isHeldBack == false)
+        }
+    }
+
+    @Test func `the refusal is told with its time, and ends with another key in the file`() async throws {
+        try await Self.play { scene in
+            let began = scene.clock.now
+            #expect(await scene.client.keyFile(of: Door.use) == .ok)
+            for _ in 0..<3 { _ = await scene.send() }
+            let refusal = KeyRefusal(reason: .invalidProviderToken, since: began)
+            #expect(await scene.client.keyFile(of: Door.use) == .refused(refusal))
+            #expect(scene.client.reachability(of: .development) == .refused(Door.use.credentials, refusal))
+            #expect(scene.client.reachability(of: .production) == .unknown)
+
+            try scene.putRightKey()
+            #expect(await scene.client.keyFile(of: Door.use) == .ok)
+            #expect(scene.client.reachability(of: .development) == .reachable)
+            // The token in use is compared with the file every two seconds.
+            scene.clock.advance(by: 2)
+            #expect(await scene.client.listChannels(at: Door.address).receipt != nil)
+        }
+    }
+
+    @Test func `an acceptance of the same key ends it`() async throws {
+        let clock = HeldClock(Date().timeIntervalSince1970)
+        try await Door.with(now: { clock.now }) { door in
+            door.simulator.answerNext(3, with: .refusal(.invalidProviderToken))
+            for _ in 0..<2 { _ = await door.client.listChannels(at: Door.address) }
+            clock.advance(by: 3)
+            #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == false)
+            #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == true)
+            clock.advance(by: 3)
+            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
+            #expect(await door.client.keyFile(of: Door.use) == .ok)
+            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
+        }
+    }
+
+    @Test func `a refusal of something else makes nobody wait`() async throws {
+        try await Door.with { door in
+            door.simulator.answerNext(20, with: .refusal(.topicMismatch))
+            for _ in 0..<20 {
+                #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == false)
+            }
+            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
+        }
+    }
+
+    @Test func `other replicas hear of it, and are not held back`() async throws {
+        try await Self.play { scene in
+            // Its folder has the simulator's key.
+            let replica = try Door.client(
+                scene.door.addresses,
+                keys: URL(filePath: scene.door.addresses.keyFile).deletingLastPathComponent().path,
+                settings: { $0.refusalStore = scene.store }, now: { scene.clock.now })
+            for _ in 0..<2 { _ = await scene.send() }
+            await scene.store.waitForNote(isRefused: true)
+            let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
+            #expect(await replica.keyFile(of: Door.use) == .refused(refusal))
+            // Its first acceptance ends what another left behind.
+            #expect(await replica.listChannels(at: Door.address).receipt != nil)
+            await scene.store.waitForNote(isRefused: false)
+            scene.clock.advance(by: 1)
+            #expect(await replica.keyFile(of: Door.use) == .ok)
+            await replica.close()
+        }
+    }
+}

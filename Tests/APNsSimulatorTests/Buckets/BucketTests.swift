@@ -1,0 +1,188 @@
+internal import APNsWire
+internal import Foundation
+internal import Testing
+
+@testable internal import APNsSimulator
+
+/// Rates that APNs does not name: what is let through, what is 429, what is counted.
+struct BucketTests {
+    @Test func `a full bucket takes its depth at once, then what runs in`() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        try bench.add(Bucket(name: "b", by: .app, rate: 2, burst: 3))
+        #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 429, 429])
+        #expect(try bench.statuses(2, at: 0.5) == [200, 429])
+        // Ten seconds of nothing fill it to its depth, no further.
+        #expect(try bench.statuses(5, at: 10.5) == [200, 200, 200, 429, 429])
+        #expect(try bench.counts("b", at: 10.5) == .init(taken: 7, refused: 5, allowed: 24))
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3])
+    func `takes what a queue with a virtual clock takes`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var bucket = Bucket(by: .connection, rate: 4, burst: 8)
+        let key = Bucket.Key(connection: 1)
+        // The other way to say it: each request has its turn, a quarter of a second apart; one that comes more than
+        // seven turns before its own is refused. Times are binary fractions, so that nothing is rounded.
+        var turn = 0.0
+        var time = 0.0
+        var taken = 0
+        for _ in 0..<5_000 {
+            time += Double(Int.random(in: 0..<64, using: &random)) / 128
+            let isFree = bucket.fill(key, now: Date(timeIntervalSinceReferenceDate: time))
+            #expect(isFree == (max(turn, time) - time <= 7 * 0.25), "after \(time) s")
+            guard isFree else {
+                _ = bucket.refuse(key)
+                continue
+            }
+            bucket.take(key)
+            taken += 1
+            turn = max(turn, time) + 0.25
+        }
+        #expect(bucket.counts.taken == taken)
+        #expect(bucket.counts.taken + bucket.counts.refused == 5_000)
+        #expect(Double(taken) <= bucket.counts.allowed)
+    }
+
+    @Test func `apps, channels and connections are kept apart from each other`() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        let other = try bench.create(policy: 0, of: "com.example.other")
+        func all(_ scope: Bucket.Scope) throws -> [Int] {
+            var bench = bench
+            try bench.add(Bucket(by: scope, rate: 0, burst: 1))
+            var statuses = [try bench.broadcast(on: bench.none), try bench.broadcast(on: bench.none)]
+            statuses.append(try bench.broadcast(on: bench.stored))
+            statuses.append(try bench.broadcast(on: other, of: "com.example.other"))
+            bench.connection = 7
+            statuses.append(try bench.broadcast(on: bench.none))
+            return statuses.map(\.status)
+        }
+        #expect(try all(.app) == [200, 429, 429, 200, 429])
+        #expect(try all(.channel) == [200, 429, 200, 200, 429])
+        #expect(try all(.connection) == [200, 429, 429, 429, 200])
+    }
+
+    @Test func `broadcasts and device pushes have budgets of their own`() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        let another = try stage.addPhone("ben")
+        try stage.bench.add(Bucket(.device, by: .app, rate: 0, burst: 2))
+        try stage.bench.add(Bucket(.device, by: .device, rate: 0, burst: 1))
+        let push = DevicePushTests.start("")
+        #expect(try stage.bench.push(to: token, push).status == 200)
+        #expect(try stage.bench.push(to: token, push).reason == .tooManyRequests)
+        #expect(try stage.bench.push(to: another, push).status == 200)
+        let third = try stage.addPhone("carla")
+        #expect(try stage.bench.push(to: third, push).status == 429)
+        let statuses = try (0..<5).map { _ in try stage.bench.broadcast(on: stage.channel).status }
+        #expect(statuses == [200, 200, 200, 200, 200])
+    }
+
+    @Test func `two buckets: a request takes from both or from none`() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        try bench.add(Bucket(name: "app", by: .app, rate: 0, burst: 3))
+        try bench.add(Bucket(name: "channel", by: .channel, rate: 0, burst: 1))
+        let statuses = try [bench.none, bench.none, bench.stored, bench.stored].map { channel in
+            try bench.broadcast(on: channel).status
+        }
+        #expect(statuses == [200, 429, 200, 429])
+        #expect(try bench.counts("app", at: 0) == .init(taken: 2, refused: 0, allowed: 3))
+        #expect(try bench.counts("channel", at: 0) == .init(taken: 2, refused: 2, allowed: 2))
+    }
+
+    @Test func `Retry-After says when there is room, if the bucket has it`() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        try bench.add(Bucket(name: "b", by: .app, rate: 0.25, burst: 1, saysRetryAfter: true))
+        #expect(try bench.broadcast(on: bench.none)[header: "retry-after"] == nil)
+        let refused = try bench.broadcast(on: bench.none)
+        #expect(refused[header: "retry-after"] == "4")
+        #expect(String(decoding: refused.body, as: UTF8.self) == #"{"reason":"TooManyRequests"}"#)
+        #expect(try bench.statuses(1, at: 3.5) == [429])
+        #expect(try bench.statuses(1, at: 4) == [200])
+        _ = bench.state.buckets.change("b", now: Bench.now + 4) { $0.saysRetryAfter = false }
+        #expect(try bench.broadcast(on: bench.none, at: Bench.now + 4)[header: "retry-after"] == nil)
+    }
+
+    @Test func `a rate that changes counts from then on`() throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        try bench.add(Bucket(name: "b", by: .app, rate: 8, burst: 4))
+        #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 200, 429])
+        // A quarter of a second at 8 let two run in, three quarters at 0 none.
+        _ = bench.state.buckets.change("b", now: Bench.now + 0.25) { $0.rate = 0 }
+        #expect(try bench.statuses(3, at: 1) == [200, 200, 429])
+        _ = bench.state.buckets.change("b", now: Bench.now + 1) {
+            $0.rate = 100
+            $0.burst = 2
+        }
+        #expect(try bench.statuses(3, at: 2) == [200, 200, 429])
+        #expect(try bench.counts("b", at: 2) == .init(taken: 8, refused: 3, allowed: 106))
+    }
+
+    @Test func `what is wrong otherwise takes nothing, and what is refused does nothing`() throws {
+        var stage = try PhoneStage()
+        try stage.follow("anna")
+        stage.bench.connection = 3
+        stage.bench.state.opened(connection: 3)
+        try stage.bench.add(Bucket(name: "b", by: .connection, rate: 0, burst: 1))
+        #expect(try stage.bench.broadcast(on: "AAAA").status == 400)
+        #expect(try stage.bench.broadcast(on: stage.channel, ["apns-priority": "7"]).status == 400)
+        #expect(try stage.bench.send("GET", "/1/apps/\(Bench.bundleID)/all-channels").status == 200)
+        #expect(try stage.bench.broadcast(on: stage.channel).status == 200)
+        let shown = stage.shown("anna")
+        let newer = Bench.update.replacing(#""home":1"#, with: #""home":2"#).replacing("1780000000", with: "1780000001")
+        let refused = try (0..<120).map { _ in try stage.bench.broadcast(on: stage.channel, [:], newer) }
+        #expect(refused.allSatisfy { $0.status == 429 })
+        // 429 is no fault of the request: it neither slows a connection down nor ends it.
+        #expect(refused.allSatisfy { $0.effects.isEmpty })
+        #expect(stage.shown("anna") == shown)
+        #expect(try stage.bench.counts("b", at: 0) == .init(taken: 1, refused: 120, allowed: 1))
+        stage.bench.state.closed(connection: 3)
+        #expect(try stage.bench.counts("b", at: 0) == .init(taken: 1, refused: 120, allowed: 1))
+    }
+
+    @Test(arguments: [
+        (#"{"rate": 1}"#, "by: one of app, channel, connection, device"),
+        (#"{"by": "app"}"#, "rate: requests a second"),
+        (#"{"by": "planet", "rate": 1}"#, "\"planet\" is none of"),
+        (#"{"by": "channel", "operation": "device", "rate": 1}"#, "no channel in the operation device"),
+        (#"{"by": "device", "rate": 1}"#, "no device in the operation broadcast"),
+        (#"{"by": "app", "operation": "list", "rate": 1}"#, "no app in the operation list"),
+        (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
+        (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
+        (#"{"by": "app", "rate": 1, "depth": 2}"#, "there is no \"depth\""),
+    ])
+    func `a mistake is told with its place`(text: String, complaint: String) throws {
+        let value = try #require(JSONValue(parsing: Array(text.utf8)))
+        #expect {
+            try Bucket(value, at: "the body")
+        } throws: { "\($0)".hasPrefix("the body") && "\($0)".contains(complaint) }
+    }
+
+    @Test func `a bucket with another's name is refused`() throws {
+        var buckets = Buckets()
+        _ = try buckets.add(Bucket(name: "a", by: .app, rate: 1, burst: 1), now: Bench.now)
+        #expect(throws: SimulatorError.self) {
+            try buckets.add(Bucket(name: "a", by: .channel, rate: 1, burst: 1), now: Bench.now)
+        }
+        let removed = [buckets.remove("a"), buckets.remove("a")]
+        #expect(removed == [true, false])
+    }
+}
+
+extension Bench {
+    fileprivate mutating func add(_ bucket: Bucket) throws {
+        _ = try state.buckets.add(bucket, now: Bench.now)
+    }
+
+    fileprivate mutating func statuses(_ count: Int, at seconds: Double) throws -> [Int] {
+        try (0..<count).map { _ in try broadcast(on: none, at: Bench.now + seconds).status }
+    }
+
+    fileprivate mutating func counts(_ name: String, at seconds: Double) throws -> Bucket.Counts {
+        try #require(state.buckets.change(name, now: Bench.now + seconds) { _ in }).counts
+    }
+}

@@ -1,0 +1,110 @@
+internal import Calendars
+internal import Foundation
+internal import Grandstand
+internal import GrandstandAPI
+internal import Testing
+
+/// What an organiser says of a calendar.
+struct CalendarDeclarationTests {
+    private static func draft(
+        _ text: String, _ values: [String: String] = ["summary": "A – B", "home": "A", "away": "B"], uid: String = "1"
+    ) throws -> CalendarDraft {
+        let entry = CalendarEntry(line: 7, uid: uid, startsAt: 1_795_876_200, values: values)
+        return try CalendarWorld.declaration(text).draft(entry)
+    }
+
+    private static func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+
+    @Test(
+        arguments: [
+            ("1. FC Köln", "1.-FC-Koln"), ("ŁKS Łódź/2", "LKS-Lodz-2"), ("  Brighton & Hove ", "Brighton-Hove"),
+            ("a@b.example", "a-b.example"), ("Cafe\u{301}", "Cafe"), ("Зенит", ""), ("Straße_1:2", "Strasse_1:2"),
+        ])
+    func `keys and topics have letters without marks`(text: String, folded: String) {
+        #expect(KeyText.folded(text) == folded)
+    }
+
+    @Test func `an entry's event has the texts of its templates`() throws {
+        let start =
+            #", "start": {"attributesType": "Match", "attributes": {"home": "{home}", "n": 1.50, "x": "{{}}"}, "#
+            + #""alert": {"title": "{summary}", "body": "at {startsAt}"}}"#
+        let draft = try Self.draft(
+            CalendarWorld.ics(#", "name": "{home} v {away}", "defaultDuration": 60\#(start)"#),
+            ["summary": "1. FC \"Köln\" – B", "home": "1. FC Köln", "away": "B"], uid: "x@y")
+        #expect(draft.key.rawValue == "bl1:x-y")
+        #expect(Self.text(draft.document["name"]) == #""1. FC Köln v B""#)
+        #expect(Self.text(draft.document["endsAt"]) == #""2026-11-28T14:31:00.000Z""#)
+        #expect(Self.text(draft.document["topics"]) == #"["league:bl1","team:1.-FC-Koln","team:B"]"#)
+        #expect(
+            Self.text(draft.document["start"])
+                == #"{"attributesType":"Match","attributes":{"home":"1. FC Köln","n":1.50,"x":"{}"},"#
+                + #""alert":{"title":"1. FC \"Köln\" – B","body":"at 2026-11-28T14:30:00.000Z"}}"#)
+        let event = try EventDocuments.api.read(draft.key, draft.document)
+        #expect(EventDocuments.api.document(of: event)["start"] != nil)
+    }
+
+    @Test(
+        arguments: [
+            (CalendarWorld.ics(), ["home": "A", "away": "B"], "summary"),
+            (CalendarWorld.ics(), ["summary": "A – B", "away": "B"], "home"),
+            (CalendarWorld.ics(), ["summary": "A – B", "home": "Зенит", "away": "B"], "home"),
+            (
+                CalendarWorld.ics().replacing("{uid}", with: "{summary}"),
+                ["summary": String(repeating: "x", count: 130)], "event key"
+            ),
+        ])
+    func `an entry without what a template names is told by its line`(
+        text: String, values: [String: String], word: String
+    ) throws {
+        let fault = #expect(throws: CalendarFault.self) { try Self.draft(text, values) }
+        #expect(fault?.line == 7)
+        #expect(fault?.uid == "1")
+        #expect(fault?.detail.contains(word) == true)
+    }
+
+    @Test func `templates take no more than so much from an entry`() throws {
+        let homes = String(repeating: "{home}", count: 200)
+        let start =
+            #", "start": {"attributesType": "Match", "attributes": {"x": "\#(homes)"}, "alert": {"title": "t"}}"#
+        let declaration = CalendarWorld.ics(start).replacing("team:{home}", with: "team:{away}")
+        let values = ["summary": "A – B", "home": "A", "away": "B"]
+        _ = try Self.draft(declaration, values)
+        let long = values.merging(["home": String(repeating: "x", count: 400)]) { $1 }
+        let fault = #expect(throws: CalendarFault.self) {
+            try Self.draft(declaration, long)
+        }
+        #expect(fault?.line == 7)
+        #expect(fault?.detail.contains("65536 bytes") == true)
+    }
+
+    @Test(
+        arguments: [
+            (#""season": "bl 1", "format""#, "/season"),
+            (#""season": "bl1", "url": "https://a.example", "format""#, "/url"),
+            (#""season": "bl1", "refreshEvery": 60, "format""#, "/refreshEvery"),
+            (#""season": "bl1", "timeZone": "Mars/Olympus", "format""#, "/timeZone"),
+        ])
+    func `a plan's faults are told by their places`(members: String, pointer: String) throws {
+        let text = CalendarWorld.ics().replacing(#""timeZone": "Europe/Vienna", "#, with: "")
+            .replacing(#""season": "bl1", "format""#, with: members)
+        let problem = #expect(throws: Problem.self) { try CalendarWorld.declaration(text) }
+        #expect(problem?.errors.map(\.pointer) == [pointer])
+    }
+
+    @Test func `a plan names its season and may say where its calendar is`() throws {
+        let declaration = try CalendarWorld.declaration(CalendarWorld.ics(#", "source": "a.ics""#))
+        #expect(declaration.season.rawValue == "bl1")
+        #expect(declaration.source == "a.ics")
+        #expect(declaration.apps.map(\.bundleID.rawValue) == ["com.example.Stadium"])
+    }
+
+    @Test func `an event that is shown is read as the same again`() throws {
+        let draft = try Self.draft(CalendarWorld.ics())
+        let event = try EventDocuments.api.read(draft.key, draft.document)
+        let again = try EventDocuments.api.read(draft.key, EventDocuments.api.document(of: event))
+        // An absent metadata is shown as an empty one.
+        var expected = event
+        expected.metadata = Array("{}".utf8)
+        #expect(again == expected)
+    }
+}

@@ -1,0 +1,289 @@
+internal import APNsWire
+internal import Calendars
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Testing
+
+/// What a calendar changes of its events.
+struct CalendarPlanTests {
+    enum Form: CaseIterable {
+        case ics
+        case csv
+
+        func world() throws -> CalendarWorld {
+            try CalendarWorld(self == .ics ? CalendarWorld.ics() : CalendarWorld.csv)
+        }
+        func file(_ season: Season) -> [UInt8] { self == .ics ? season.ics() : season.csv() }
+    }
+
+    @Test(arguments: Form.allCases)
+    func `a season that is synced twice changes nothing the second time`(form: Form) throws {
+        var (world, season) = try CalendarWorld.synced(form)
+        let fixture = season.fixtures[5]
+        let specification = try world.specification(fixture)
+        #expect(specification.name == fixture.title)
+        #expect(specification.startsAt == Date(timeIntervalSince1970: Double(fixture.kickOff)))
+        #expect(specification.endsAt == specification.startsAt?.addingTimeInterval(6_300))
+        #expect(specification.kind == "match")
+        #expect(specification.topics.first?.rawValue == "league:bl1")
+        #expect(specification.topics.count == 3)
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
+        // Also from the other form, line for line another file.
+        if form == .csv { season.fixtures.reverse() }
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
+    }
+
+    @Test(arguments: Form.allCases)
+    func `exactly what the calendar changed is changed`(form: Form) throws {
+        var (world, season) = try CalendarWorld.synced(form)
+        for place in 0..<40 { season.fixtures[place * 9].minute += 30 }
+        for place in [1, 2, 4] { season.fixtures[place].day += 90 }
+        season.fixtures[7].home = "FC Neu"
+        try world.edit(season.fixtures[10]) { $0.set("name", "The big one") }
+        try world.edit(season.fixtures[9]) { $0.set("kind", "derby") }
+        let gone = [11, 12, 13, 14, 15].map { season.fixtures[$0].uid }
+        season.fixtures.removeAll { gone.contains($0.uid) }
+        let plan = try world.sync(form.file(season))
+        #expect(plan.numbers == [0, 44, 5, 331, 0])
+        let times = plan.change.filter { $0.fields.map(\.name) == ["endsAt", "startsAt"] }
+        #expect(times.count == 43)
+        #expect(plan.change.map { $0.fields.map(\.name) }.contains(["name", "topics"]))
+        #expect(plan.cancel.map(\.uid).sorted() == gone.sorted())
+        #expect(plan.cancel.allSatisfy { $0.reason == .vanished })
+        // Hand-made names stay, also where the calendar moves the same event.
+        #expect(try world.specification(season.fixtures[9]).kind == "derby")
+        #expect(try world.specification(season.fixtures[10]).name == "The big one")
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 375, 0])
+    }
+
+    @Test func `a change says the old and the new value`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        season.fixtures[0].minute += 15
+        let field = try #require(try world.sync(season.ics()).change.first?.fields.last)
+        #expect(field.name == "startsAt")
+        #expect(field.old.map { String(decoding: $0, as: UTF8.self) } == #""2026-08-21T19:30:00.000Z""#)
+        #expect(field.new.map { String(decoding: $0, as: UTF8.self) } == #""2026-08-21T19:45:00.000Z""#)
+    }
+
+    @Test func `what somebody changed to the same is no change, and what both changed is the calendar's`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        season.fixtures[0].minute += 15
+        season.fixtures[1].minute += 15
+        let (new, end) = (Double(season.fixtures[0].kickOff), Double(season.fixtures[0].kickOff + 6_300))
+        try world.edit(season.fixtures[0]) {
+            $0.set("startsAt", RFC3339.text(Date(timeIntervalSince1970: new)))
+            $0.set("endsAt", RFC3339.text(Date(timeIntervalSince1970: end)))
+        }
+        try world.edit(season.fixtures[1]) {
+            $0.set("startsAt", RFC3339.text(Date(timeIntervalSince1970: new + 60)))
+        }
+        #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
+        #expect(
+            try world.specification(season.fixtures[1]).startsAt?.timeIntervalSince1970
+                == Double(season.fixtures[1].kickOff))
+    }
+
+    @Test func `ten leagues of both forms stay ten leagues`() throws {
+        for number in 1...10 {
+            let league = Season(league: "l\(number)", firstDay: Season.august + 7 * (number % 3))
+            for form in Form.allCases {
+                var world = try form.world()
+                #expect(try world.sync(form.file(league)).numbers == [380, 0, 0, 0, 0])
+                #expect(try world.sync(form.file(league)).numbers == [0, 0, 0, 380, 0])
+            }
+        }
+    }
+
+    // MARK: What is over
+
+    @Test func `a match that was closed by the clock lives again when it is moved, one that was played does not`()
+        throws
+    {
+        var (world, season) = try CalendarWorld.synced()
+        world.now = Date(timeIntervalSince1970: Double(season.fixtures[0].kickOff + 200_000))
+        for place in 0..<2 { world.set(.ended, try world.event(season.fixtures[place]).key) }
+        // It got its end during the match.
+        let played = try world.event(season.fixtures[2]).key
+        world.set(.ended, played)
+        world.events[played]?.updatedAt = CalendarWorld.summer
+        season.fixtures[0].day += 60
+        season.fixtures[2].day += 60
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [0, 1, 0, 379, 0])
+        #expect(plan.change.first?.uid == season.fixtures[0].uid)
+    }
+
+    @Test func `what was over before it was known is past`() throws {
+        var world = try CalendarWorld()
+        var season = Season()
+        world.now = Date(timeIntervalSince1970: Double(season.fixtures[199].kickOff))
+        season.fixtures[379].isCancelled = true
+        let over = season.fixtures.dropLast().count {
+            Double($0.kickOff + 6_300) <= world.now.timeIntervalSince1970
+        }
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [379 - over, 0, 0, 0, 0])
+        #expect(plan.past == over + 1)
+    }
+
+    // MARK: What cannot be taken
+
+    @Test func `an entry that is not taken neither cancels its event nor keeps others back`() throws {
+        var (world, season) = try CalendarWorld.synced(.csv)
+        season.fixtures[3].zone = "Mars/Olympus"
+        season.fixtures[4].home = ""
+        season.fixtures[5].home = String(repeating: "x", count: 300)
+        season.fixtures[6].minute += 5
+        let plan = try world.sync(season.csv())
+        #expect(plan.numbers == [0, 1, 0, 376, 3])
+        #expect(plan.problems.compactMap(\.line).sorted() == [5, 6, 7])
+        #expect(Set(plan.problems.map(\.uid)) == Set(season.fixtures[3...5].map(\.uid)))
+    }
+
+    @Test func `nothing is cancelled while there are entries that could be anybody's`() throws {
+        var (world, season) = try CalendarWorld.synced(.csv)
+        season.fixtures[3].uid = ""
+        let plan = try world.plan(season.csv())
+        #expect(plan.numbers == [0, 0, 0, 379, 2])
+        #expect(plan.problems.contains { $0.detail.contains("UID could not be read") })
+        #expect(plan.shrinkage == nil && plan.notes.isEmpty)
+        #expect(try world.plan(season.csv(), acceptsRemovals: true).numbers == [0, 0, 1, 379, 1])
+    }
+
+    @Test func `two entries of one key are one event, and another season's event is left alone`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        season.fixtures[1].home = season.fixtures[0].home
+        season.fixtures[1].away = season.fixtures[0].away
+        var cup = try CalendarWorld(
+            CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}")
+                .replacing(#""season": "bl1""#, with: #""season": "cup""#))
+        var one = season
+        one.fixtures = [season.fixtures[2]]
+        #expect(try cup.sync(one.ics()).create.count == 1)
+        world.events = cup.events
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [378, 0, 0, 0, 2])
+        #expect(plan.problems.contains { $0.detail.contains("on line") && $0.uid == season.fixtures[1].uid })
+        #expect(plan.problems.contains { $0.detail.contains("of the season cup") })
+    }
+
+    @Test func `an entry with another UID that makes the same event is the same entry`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        try world.sync(season.ics())
+        try world.edit(season.fixtures[0]) { $0.set("name", "The big one") }
+        for place in season.fixtures.indices { season.fixtures[place].uid += "-new" }
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 0])
+        #expect(try world.specification(season.fixtures[0]).name == "The big one")
+        #expect(world.situation.known.count == 380)
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `a renamed fixture keeps its event, whatever its key is made of`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        try world.sync(season.ics())
+        season.fixtures[0].home = "FC Neu"
+        #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
+    }
+
+    @Test func `an event that is there is taken over, with what the calendar does not say`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        let key = try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))
+        var document = EventDocument()
+        document.set("name", "By hand")
+        document["audiences"] = Array("[\(CalendarWorld.audience)]".utf8)
+        document["metadata"] = Array(#"{"a":1}"#.utf8)
+        try world.put(key, document)
+        #expect(try world.sync(season.ics()).numbers == [379, 1, 0, 0, 0])
+        let specification = try world.specification(season.fixtures[0])
+        let metadata = try JSONValue(parsing: specification.metadata ?? [])
+        #expect(metadata["a"] != nil && metadata["season"]?["name"]?.string == "bl1")
+        #expect(specification.name == season.fixtures[0].title)
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `an event beyond the key's reach is a problem of its entry`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        world.outOfReach = [try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))]
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [379, 0, 0, 0, 1])
+        #expect(plan.problems.first?.detail.contains("your key cannot access") == true)
+    }
+
+    @Test func `a run that broke off is finished by the next`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        let first = try world.plan(season.ics())
+        for write in first.create.prefix(100) { try world.put(write.key, write.document) }
+        #expect(try world.sync(season.ics()).numbers == [280, 0, 0, 100, 0])
+        world.now += 3_600
+        // It noted a cancellation and ended there.
+        var fewer = season
+        fewer.fixtures.removeLast()
+        let cancellation = try #require(try world.plan(fewer.ics()).cancel.first)
+        try world.put(cancellation.event.key, cancellation.event.document(with: cancellation.note))
+        #expect(try world.sync(fewer.ics()).numbers == [0, 0, 1, 379, 0])
+        #expect(try world.plan(fewer.ics()).isEmpty)
+    }
+
+    @Test func `what is remembered of the calendar is in the event's metadata, beside what is there`() throws {
+        let (world, season) = try CalendarWorld.synced()
+        let metadata = try JSONValue(parsing: try world.specification(season.fixtures[0]).metadata ?? [])
+        #expect(metadata["season"]?["uid"]?.string == season.fixtures[0].uid)
+        #expect(metadata["season"]?["said"]?["name"]?.string == season.fixtures[0].title)
+        var note = try #require(try world.event(season.fixtures[0]).note)
+        note.isMissing = true
+        note.isCancelled = true
+        note.reopenedAt = world.now
+        let text = note.metadata(in: Array(#"{"x": [1, 2], "season": 7}"#.utf8))
+        #expect(SeasonNote(metadata: text) == note)
+        #expect(try JSONValue(parsing: text)["x"] != nil)
+    }
+
+    @Test func `an event of 400 audiences fits, and a change of one of them is found`() throws {
+        func plan(_ count: Int, _ policy: String) -> String {
+            let audiences = (0..<count).map { number in
+                #"{"bundleId": "com.example.Stadium\#(number)", "environment": "production", "#
+                    + #""storagePolicy": "\#(number == 7 ? policy : "noMessageStored")"}"#
+            }
+            return CalendarWorld.ics().replacing(CalendarWorld.audience, with: audiences.joined(separator: ", "))
+        }
+        var season = Season()
+        season.fixtures = Array(season.fixtures.prefix(3))
+        var world = try CalendarWorld(plan(400, "noMessageStored"))
+        #expect(try world.sync(season.ics()).numbers == [3, 0, 0, 0, 0])
+        let note = try #require(try world.event(season.fixtures[0]).note)
+        #expect(note.metadata(in: nil).count < 1_000)
+        #expect(try world.plan(season.ics()).isEmpty)
+        world.declaration = try CalendarWorld.declaration(plan(400, "mostRecentMessageStored"))
+        let change = try world.sync(season.ics())
+        #expect(change.numbers == [0, 3, 0, 0, 0])
+        #expect(change.change.allSatisfy { $0.fields.map(\.name) == ["audiences"] })
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `what the server would not take for its length is told with both lengths`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        let notes = String(repeating: "x", count: 65_400)
+        try world.edit(season.fixtures[0]) {
+            $0["metadata"] = Array(#"{"notes": "\#(notes)", "season": \#(seasonNote(of: $0))}"#.utf8)
+        }
+        season.fixtures[0].minute += 15
+        let plan = try world.plan(season.ics())
+        #expect(plan.numbers == [0, 0, 0, 379, 1])
+        let detail = try #require(plan.problems.first?.detail)
+        #expect(detail.contains("65536 are the most") && detail.contains("metadata.season"), "\(detail)")
+        #expect(plan.problems.first?.line != nil && plan.problems.first?.uid == season.fixtures[0].uid)
+    }
+
+    private func seasonNote(of document: EventDocument) -> String {
+        let metadata = document["metadata"].flatMap { try? JSONValue(parsing: $0) }
+        return metadata?["season"].map { String(decoding: $0.compact, as: UTF8.self) } ?? "null"
+    }
+}

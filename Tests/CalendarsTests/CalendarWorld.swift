@@ -1,0 +1,116 @@
+internal import Calendars
+internal import Foundation
+internal import Grandstand
+internal import GrandstandAPI
+internal import GrandstandTestKit
+internal import JSON
+internal import Testing
+
+/// A season whose events are values: a plan is made of a file and carried out.
+struct CalendarWorld {
+    /// Before the seasons of the tests.
+    static let summer = Date(timeIntervalSince1970: 1_784_000_000)
+
+    var declaration: CalendarDeclaration
+    var events: [EventKey: SeasonEvent] = [:]
+    var outOfReach: Set<EventKey> = []
+    var now = Self.summer
+
+    static let audience =
+        #"{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}"#
+
+    /// What a league plans of `Season.ics`, with more members.
+    static func ics(_ more: String = "") -> String {
+        #"""
+        {"season": "bl1", "format": "ics", "timeZone": "Europe/Vienna", "eventKey": "bl1:{uid}", "kind": "match",
+         "topics": ["league:bl1", "team:{home}", "team:{away}"], "audiences": [\#(audience)]\#(more)}
+        """#
+    }
+
+    /// The same of `Season.csv`.
+    static let csv = #"""
+        {"season": "bl1", "format": "csv", "eventKey": "bl1:{uid}", "kind": "match", "defaultDuration": 6300,
+         "topics": ["league:bl1", "team:{home}", "team:{away}"], "audiences": [\#(audience)],
+         "columns": {"uid": "id", "startsAt": "date time", "timeZone": "zone", "status": "state", "home": "Team 1",
+                     "away": "Team 2", "summary": "{home} – {away}", "endsAt": null}}
+        """#
+
+    static func declaration(_ text: String) throws -> CalendarDeclaration {
+        try CalendarDeclaration(JSONValue(parsing: Array(text.utf8)), documents: .api)
+    }
+
+    init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
+
+    var situation: CalendarPlan.Situation {
+        CalendarPlan.Situation(season: declaration.season, events: events, outOfReach: outOfReach, now: now)
+    }
+
+    /// The season's event of a fixture.
+    func event(_ fixture: Season.Fixture) throws -> SeasonEvent { try #require(situation.known[fixture.uid]) }
+
+    /// The plan of a file.
+    func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
+        let wish = try CalendarPlan.Wish(file, declaration, acceptsRemovals: acceptsRemovals)
+        return CalendarPlan(wish, situation, documents: .api)
+    }
+
+    /// Carries a plan out, as the command does over the API.
+    @discardableResult
+    mutating func sync(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
+        let plan = try plan(file, acceptsRemovals: acceptsRemovals)
+        for write in plan.create + plan.change + plan.notes { try put(write.key, write.document) }
+        for cancellation in plan.cancel {
+            try put(cancellation.event.key, cancellation.event.document(with: cancellation.note))
+            set(.cancelled, cancellation.event.key)
+        }
+        return plan
+    }
+
+    /// The world of a calendar whose season was synced, some time later.
+    static func synced(_ form: CalendarPlanTests.Form = .ics) throws -> (CalendarWorld, Season) {
+        var world = try form.world()
+        let season = Season()
+        #expect(try world.sync(form.file(season)).numbers == [380, 0, 0, 0, 0])
+        world.now += 3_600
+        return (world, season)
+    }
+
+    /// Declares an event, as PUT does.
+    mutating func put(_ key: EventKey, _ document: EventDocument) throws {
+        let specification = try EventDocuments.api.read(key, document)
+        events[key] = SeasonEvent(
+            key: key, document: EventDocuments.api.document(of: specification),
+            state: events[key]?.state == .live ? .live : .scheduled,
+            createdAt: events[key]?.createdAt ?? now, updatedAt: now, reopenedAt: events[key]?.reopenedAt)
+    }
+
+    mutating func set(_ state: Event.State, _ key: EventKey) {
+        events[key]?.state = state
+        events[key]?.updatedAt = now
+    }
+
+    /// Opens an event that is over again, as somebody does by hand.
+    mutating func reopen(_ fixture: Season.Fixture, as state: Event.State = .scheduled) throws {
+        let key = try event(fixture).key
+        set(state, key)
+        events[key]?.reopenedAt = now
+    }
+
+    /// Changes what is declared of an event, as somebody does by hand.
+    mutating func edit(_ fixture: Season.Fixture, _ change: (inout EventDocument) -> Void) throws {
+        let event = try event(fixture)
+        var document = event.document
+        change(&document)
+        try put(event.key, document)
+    }
+
+    func specification(_ fixture: Season.Fixture) throws -> EventSpecification {
+        let event = try event(fixture)
+        return try EventDocuments.api.read(event.key, event.document)
+    }
+}
+
+extension CalendarPlan {
+    /// How many are created, changed, cancelled and left, and how many problems there are.
+    var numbers: [Int] { [create.count, change.count, cancel.count, unchanged, problems.count] }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import MatchDriver
+internal import Testing
+
+/// However PostgreSQL stands, every call is answered within five seconds; and when it is back, every loop goes on within
+/// ten, wherever it was stopped.
+///
+/// The gate stops it a few times; `GRANDSTAND_FREEZES=200` is the long run, and `GRANDSTAND_FREEZES_SEED` repeats its
+/// choices.
+@Suite(.timeLimit(.minutes(60)))
+struct FreezeTests {
+    private static let freezes = ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"].flatMap(Int.init) ?? 4
+    private static let seed =
+        ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES_SEED"].flatMap(UInt64.init)
+        ?? UInt64.random(in: 0...UInt64.max)
+    /// Side by side, for most of a round is waiting: half of them over TCP, half over the socket.
+    private static let worlds = freezes < 20 ? 2 : 4
+
+    @Test(arguments: 0..<worlds)
+    func `PostgreSQL is frozen and killed at every step: calls are answered, and every loop goes on`(
+        _ world: Int
+    ) async throws {
+        let tcpPort = world.isMultiple(of: 2) ? nil : Int.random(in: 15_000...30_000)
+        let place = "freezes, world \(world) over \(tcpPort == nil ? "the socket" : "TCP")"
+        print("\(place): \(Self.freezes / Self.worlds), GRANDSTAND_FREEZES_SEED=\(Self.seed)")
+        try await FreezeWorld.with(tcpPort: tcpPort) { place in
+            var random = SplitMix(seed: Self.seed &+ UInt64(world))
+            var tally: [FreezeWorld.Fault: Int] = [:]
+            for round in 1...max(1, Self.freezes / Self.worlds) {
+                // A freeze is among few faults, and every step is among many.
+                let drawn = FreezeWorld.Fault.any(&random)
+                let fault = round == 1 ? .freeze : Self.freezes < 20 && drawn == .longFreeze ? .kill : drawn
+                let steps = FreezeStep.all
+                let turn = random.next(below: 4) > 0
+                let step = turn ? steps[(round * Self.worlds + world + random.next(below: 3)) % steps.count] : nil
+                let milliseconds =
+                    switch fault {
+                    case .blink: 500 + random.next(below: 3_000)
+                    case .longFreeze: 33_000 + random.next(below: 5_000)
+                    default: 5_000 + random.next(below: 5_000)
+                    }
+                tally[fault, default: 0] += 1
+                try await place.round(round, fault, at: step, for: .milliseconds(milliseconds))
+            }
+            try await place.expectNoDoubles()
+            let faults = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
+            print("freezes, world \(world): \(faults); \(place.report)")
+        }
+    }
+}

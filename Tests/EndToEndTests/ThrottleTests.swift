@@ -1,0 +1,46 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// APNs answers 429: what organisers and operators see of it.
+@Suite(.timeLimit(.minutes(2)))
+struct ThrottleTests {
+    @Test func `an app that APNs throttles is said to be, its goal goes first, and each match's newest state arrives`()
+        async throws
+    {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let keys = (1...25).map { "match-\($0)" }
+            for key in keys { try await stage.putEvent(key) }
+            for key in keys { try await stage.activeChannels(of: key) }
+            try stage.simulator.addBucket(#"{"by": "app", "rate": 10, "burst": 5}"#)
+            // More than it takes, until the server says so.
+            var last: [String] = []
+            let throttled = try await until("the quota says so") {
+                last = []
+                for key in keys {
+                    last.append(try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#, to: key))
+                }
+                return try await stage.quota()["throttled"]
+            }
+            #expect(throttled["since"]?.string != nil)
+            #expect(throttled["ratePerSecond"]?.number.map { $0 > 0 } ?? false)
+            #expect(try await stage.quota()["devicesThrottled"] == nil)
+            let refused = Self.refused(stage)
+            #expect(refused > 0)
+            let goal = try await stage.broadcast(
+                #"{"event": "update", "contentState": {"n": 2}, "alert": {"title": "Goal"}}"#, to: "match-25")
+            #expect(try await stage.settled(goal).deliveryStates == ["accepted"])
+            for id in last.dropLast() { #expect(try await stage.settled(id).deliveryStates == ["accepted"]) }
+            #expect(try await stage.api("GET", "/metrics").text.contains("grandstand_throttled_total{"))
+            // Learning takes some 429s; a storm would be hundreds by now.
+            #expect(Self.refused(stage) - refused < 25)
+        }
+    }
+
+    private static func refused(_ stage: Stage) -> Int {
+        stage.simulator.journal().count { $0.request.isBroadcast && $0.status == 429 }
+    }
+}

@@ -1,0 +1,90 @@
+internal import Grandstand
+internal import JSON
+internal import Testing
+
+@testable internal import ContentPreviews
+
+struct PreviewTemplateTests {
+    private static func text(_ template: String, _ content: String) throws -> String {
+        try PreviewTemplate(template).text(of: JSONValue(parsing: Array(content.utf8)))
+    }
+
+    @Test(
+        arguments: [
+            ("{{home}} – {{away}}", #"{"home": 1, "away": 0}"#, "1 – 0"),
+            ("{{ home }}–{{{away}}}–{{&minute}}", #"{"home": 1.50, "away": "0", "minute": null}"#, "1.50–0–"),
+            ("{{team.name}} {{team.x}}", #"{"team": {"name": "Köln"}}"#, "Köln"),
+            (
+                "{{#goals}}{{by}} {{minute}}′ {{/goals}}",
+                #"{"goals": [{"by": "A", "minute": 3}, {"by": "B", "minute": 9}]}"#, "A 3′ B 9′"
+            ),
+            ("{{#names}}[{{.}}]{{/names}}", #"{"names": ["a", "b"]}"#, "[a][b]"),
+            ("{{^goals}}no goal{{/goals}}", #"{"goals": []}"#, "no goal"),
+            ("{{#isOver}}over{{/isOver}}{{^isOver}}on{{/isOver}}", #"{"isOver": false}"#, "on"),
+            ("{{#team}}{{name}} {{home}}{{/team}}", #"{"team": {"name": "A"}, "home": 2}"#, "A 2"),
+            ("{{! nothing }}x", "{}", "x"), ("{{a}}", #"{"a": {"b": [1, 2]}}"#, #"{"b": [1, 2]}"#),
+            ("<b>{{a}}</b>", #"{"a": "<i>"}"#, "<b><i></b>"), ("{ {a} }", "{}", "{ {a} }"),
+        ])
+    func `a template is filled with a content`(template: String, content: String, expected: String) throws {
+        #expect(try Self.text(template, content) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("ab {{home", 1, 4, "no end"), ("a\n {{#x}}", 2, 8, "no end"), ("{{#a}}{{/b}}", 1, 10, "began last"),
+            ("{{/a}}", 1, 4, "began last"), ("{{>part}}", 1, 1, "not understood"),
+            ("{{=<% %>=}}", 1, 1, "not understood"), ("{{% CONTENT_TYPE:HTML}}", 1, 1, "not understood"),
+            ("{{<layout}}", 1, 1, "not understood"), ("{{a b}}", 1, 5, "ASCII letters"),
+            ("{{größe}}", 1, 5, "ASCII letters"), ("{{}}", 1, 1, "a name was expected"),
+            ("{{uppercased(a)}}", 1, 1, "without parentheses"), ("{{a..b}}", 1, 1, "a name was expected"),
+            ("{{{a}}", 1, 7, "cannot be read"), (String(repeating: "{{#a}}", count: 9), 1, 49, "deep"),
+        ])
+    func `what is no template is refused at its place`(text: String, line: Int, column: Int, hint: String) {
+        do throws(PreviewTemplate.Fault) {
+            _ = try PreviewTemplate(text)
+            Issue.record("\(text) was taken")
+        } catch {
+            #expect((error.line, error.column) == (line, column))
+            #expect(error.detail.contains(hint), "\(error.detail)")
+        }
+    }
+
+    @Test func `a template may have two thousand bytes and not one more`() throws {
+        _ = try PreviewTemplate(String(repeating: "ä", count: 1_000))
+        #expect(throws: PreviewTemplate.Fault.self) { try PreviewTemplate(String(repeating: "ä", count: 1_000) + "a") }
+    }
+
+    /// Sections within sections multiply: eight over a thousand elements would be 10²⁴ passes.
+    @Test func `work and text have bounds, whatever template and content are`() throws {
+        let nested = String(repeating: "{{#a}}", count: 8) + "{{missing}}" + String(repeating: "{{/a}}", count: 8)
+        let content = #"{"a": [\#(String(repeating: "1,", count: 1_000))1], "b": 1}"#
+        // A template of the largest size over the largest content, which it goes through again and again.
+        let large = "{{#a}}{{#a}}" + String(repeating: "{{{b}}}", count: 280) + "{{/a}}{{/a}}"
+        var texts: [String] = []
+        let taken = try ContinuousClock().measure {
+            texts = [try Self.text(nested, content), try Self.text(large, content)]
+        }
+        #expect(taken < .seconds(2))
+        #expect(texts.map(\.utf8.count) == [3, 1_003] && texts.allSatisfy { $0.hasSuffix("…") })
+        let long = try Self.text("{{#a}}xxxxxxxxxx{{/a}}", content)
+        #expect(long.utf8.count <= 1_003 && long.hasSuffix("…"))
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        #expect(try Self.text("{{a}}", #"{"a": \#(deep)}"#) == deep)
+        #expect(try Self.text("{{a}}", #"{"a": "\#(String(repeating: "ä", count: 600))"}"#).utf8.count == 1_003)
+    }
+
+    @Test func `an app's two texts are read and written as JSON`() throws {
+        var fields = JSONFields(
+            try JSONValue(parsing: Array(##"{"p": {"compact": "{{a}}", "expanded": "{{#a}}"}}"##.utf8)))
+        _ = fields.preview("p")
+        let problem = #expect(throws: Problem.self) { try fields.finish() }
+        #expect(problem?.errors.map(\.pointer) == ["/p/expanded"])
+        #expect(problem?.errors.first?.detail.contains("line 1, column 7") == true)
+        let preview = AppPreview(compact: "{{a}}")
+        #expect(String(decoding: JSONWriter.text(preview), as: UTF8.self) == #"{"compact":"{{a}}"}"#)
+        let read = ContentPreview(preview)
+        #expect(read.shown(Array(#"{"a": 1}"#.utf8)) == ContentPreview.Shown(compact: "1"))
+        #expect(read.shown(nil) == nil)
+        #expect(ContentPreview(AppPreview()).shown(Array("{}".utf8)) == nil)
+    }
+}

@@ -1,0 +1,75 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandService
+
+/// What replicas make of each other's rates, over a store in memory.
+struct SendRatesTests {
+    private final class Store: SendRateStore {
+        private let rates = Mutex<[UUID: [LearnedRate]]>([:])
+
+        func exchange(
+            _ mine: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
+        ) async throws -> [LearnedRate] {
+            rates.withLock { rates in
+                rates[replica] = mine.isEmpty ? nil : mine
+                return rates.values.flatMap(\.self)
+            }
+        }
+
+        func throttles(now: Date) async throws -> [Throttle] { [] }
+    }
+
+    private final class Replica: Sendable {
+        let rates = SendRates(environment: .production, api: .broadcast, logger: Sample.logger)
+        let exchange: RateExchange
+
+        init(_ store: Store, _ clock: @escaping @Sendable () -> Date) {
+            exchange = RateExchange([rates], store: store, now: clock, logger: Sample.logger)
+        }
+
+        func answer(_ answer: APNsAnswer<Void>, lane: Int, at now: Date) {
+            _ = rates.record(answer, of: Sample.bundleID, lane: lane, sentAt: now, at: now)
+        }
+
+        var perSecond: Double { rates.learned(of: UUID(), at: Sample.now).first?.perSecond ?? 0 }
+    }
+
+    @Test func `a replica that joins, or leaves, changes the others' parts and not the sum`() async {
+        let clock = Mutex(Sample.now)
+        let now: @Sendable () -> Date = { clock.withLock { $0 } }
+        let store = Store()
+        let replicas = (1...3).map { _ in Replica(store, now) }
+        for number in 0..<90 {
+            clock.withLock { $0 += 0.01 }
+            replicas[0].answer(.accepted((), APNsReceipt(requestID: nil)), lane: number, at: now())
+        }
+        for lane in 100..<110 { replicas[0].answer(.refused(Sample.refusal(.tooManyRequests)), lane: lane, at: now()) }
+        let sum = replicas[0].perSecond
+        #expect(abs(sum - 85.5) < 0.1)
+        // Each hears of the others with its next exchange.
+        for _ in 1...3 { for replica in replicas { await replica.exchange.exchange() } }
+        #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
+        for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }
+        await replicas[2].exchange.leave()
+        for replica in replicas[0...1] { await replica.exchange.exchange() }
+        #expect(abs(replicas[0...1].reduce(0) { $0 + $1.perSecond } - sum) < 1)
+    }
+
+    @Test func `a limit ends on all replicas five minutes after the last 429 of any`() async {
+        let clock = Mutex(Sample.now)
+        let now: @Sendable () -> Date = { clock.withLock { $0 } }
+        let store = Store()
+        let replicas = (1...2).map { _ in Replica(store, now) }
+        for lane in 0..<5 { replicas[0].answer(.refused(Sample.refusal(.tooManyRequests)), lane: lane, at: now()) }
+        for replica in replicas { await replica.exchange.exchange() }
+        #expect(replicas.allSatisfy { $0.rates.isAnyLimited })
+        clock.withLock { $0 += 301 }
+        for replica in replicas { await replica.exchange.exchange() }
+        for replica in replicas { await replica.exchange.exchange() }
+        #expect(!replicas.contains { $0.rates.isAnyLimited })
+    }
+}

@@ -1,0 +1,115 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// Who goes first while APNs throttles an app.
+struct LimitedClaimTests {
+    private static func limit(
+        _ allowance: Int, of bundleID: String = "com.example.Goal", kind: Lane.Kind = .channel, patience: Double = 10
+    ) throws -> LaneLimit {
+        LaneLimit(
+            bundleID: try BundleID.sample(bundleID), kind: kind, allowance: allowance, patience: patience)
+    }
+
+    /// Opens events, each with a channel.
+    private static func open(_ keys: [String], _ stores: Stores, of bundleID: String = "com.example.Goal") async throws
+    {
+        for key in keys { try await stores.put(.sample(key, audiences: [.sample(bundleID, .production)])) }
+        try await stores.provision()
+    }
+
+    private static func number(_ delivery: ClaimedDelivery) -> String {
+        delivery.text.split(separator: #"{"n":"#)[1].prefix { $0.isNumber }.description
+    }
+
+    @Test func `no more lanes are claimed than may send; other apps' as ever`() async throws {
+        try await withStores { stores in
+            try await Self.open((1...6).map { "goal-\($0)" }, stores)
+            try await Self.open((1...3).map { "other-\($0)" }, stores, of: "com.example.Other")
+            for n in 1...6 { try await stores.accept(.update(), for: "goal-\(n)") }
+            for n in 1...3 { try await stores.accept(.update(), for: "other-\(n)") }
+            let claimed = try await stores.claim(limits: [Self.limit(2)])
+            #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Goal" } == 2)
+            #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Other" } == 3)
+            #expect(try await stores.claim(limits: [Self.limit(0)]).isEmpty)
+            // The others are leased, and due again when their leases end.
+            let others = try #require(try await stores.outbox.nextDue(in: .production, limits: [Self.limit(0)]))
+            #expect(others > stores.now)
+            let next = try #require(try await stores.outbox.nextDue(in: .production, limits: [Self.limit(1)]))
+            #expect(next <= stores.now)
+            #expect(try await stores.claim(limits: [Self.limit(1, kind: .token)]).isEmpty)
+            #expect(try await stores.claim().count == 4)
+        }
+    }
+
+    @Test func `a lane keeps its place when a newer message replaces the one that waits`() async throws {
+        try await withStores { stores in
+            try await Self.open(["first", "second"], stores)
+            try await stores.accept(.update(#"{"n":1}"#), for: "first")
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(#"{"n":2}"#), for: "second")
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(#"{"n":3}"#), for: "first")
+            #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["3"])
+            #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["2"])
+        }
+    }
+
+    @Test func `an alert goes before what waits, until that has waited for as long as a turn of all lanes takes`()
+        async throws
+    {
+        try await withStores { stores in
+            try await Self.open(["quiet", "goal-1", "goal-2", "high"], stores)
+            try await stores.accept(.update(#"{"n":1}"#), for: "quiet")
+            stores.clock.advance(by: 4)
+            try await stores.accept(.update(#"{"n":2}"#, priority: .immediate), for: "high")
+            stores.clock.advance(by: 4)
+            try await stores.accept(.update(#"{"n":3}"#, alert: "{}"), for: "goal-1")
+            #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["3"])
+            stores.clock.advance(by: 3)
+            try await stores.accept(.update(#"{"n":4}"#, alert: "{}"), for: "goal-2")
+            // Its turn was ten seconds after it came to wait, and that is a second ago.
+            #expect(try await stores.claim(limits: [Self.limit(2)]).map(Self.number).sorted() == ["1", "2"])
+            #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["4"])
+        }
+    }
+
+    @Test func `each lane has its turn within lanes by rate, whatever alerts come`() async throws {
+        try await withStores { stores in
+            let keys = (1...12).map { "quiet-\($0)" }
+            try await Self.open(keys + ["loud-1", "loud-2", "loud-3"], stores)
+            for key in keys { try await stores.accept(.update(#"{"n":0}"#), for: key) }
+            // Three alerts a second, and a rate of three a second: quiet lanes would wait for ever.
+            var sent: Set<Int> = []
+            for _ in 0..<12 where sent.count < 12 {
+                for key in 1...3 { try await stores.accept(.update(#"{"n":1}"#, alert: "{}"), for: "loud-\(key)") }
+                for delivery in try await stores.claim(limits: [Self.limit(3, patience: 5)]) {
+                    if Self.number(delivery) == "0" { sent.insert(delivery.lane) }
+                    try await stores.settle(delivery, .accepted(APNsReceipt(requestID: nil)))
+                }
+                stores.clock.advance(by: 1)
+            }
+            #expect(sent.count == 12)
+        }
+    }
+
+    @Test func `what is accepted while APNs throttles the app waits for its turn`() async throws {
+        try await withStores { stores in
+            try await Self.open(["match-1"], stores)
+            try await Self.open(["match-2"], stores, of: "com.example.Other")
+            let departures = HandDepartures(places: 10, clock: stores.clock, limits: [try Self.limit(5)])
+            let outbox = PostgresOutbox(Database(stores.pool), departures: departures)
+            for key in ["match-1", "match-2"] {
+                _ = try await outbox.accept(
+                    [BroadcastIntake(eventKey: .sample(key), request: .update())], now: stores.now,
+                    plan: Stores.plan)
+            }
+            #expect(departures.books.departed.map(\.address.bundleID.rawValue) == ["com.example.Other"])
+            #expect(try await stores.claim(limits: [Self.limit(5)]).count == 1)
+        }
+    }
+}

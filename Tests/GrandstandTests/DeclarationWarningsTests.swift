@@ -1,0 +1,101 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+internal import Testing
+
+/// What an organiser is told when a declaration moves an event or takes an audience away.
+struct DeclarationWarningsTests {
+    private typealias Scheduled = DeclarationWarnings.Scheduled
+
+    private static let now = Date(timeIntervalSince1970: 1_795_300_000)
+
+    private static func at(_ seconds: Double) -> Date { now.addingTimeInterval(seconds) }
+
+    private static func times(_ startsAt: Double?, _ endsAt: Double? = nil) -> EventTimes {
+        EventTimes(startsAt: startsAt.map(at), endsAt: endsAt.map(at))
+    }
+
+    private static func declared(
+        _ startsAt: Double?, _ endsAt: Double? = nil, start: StartDeclaration? = nil
+    ) -> DeclarationWarnings {
+        DeclarationWarnings(times(startsAt, endsAt), start: start, now: now)
+    }
+
+    @Test func `an event is postponed when its start moves later, into the future`() {
+        for (before, after, isPostponed) in [
+            (-60.0 as Double?, 60.0 as Double?, true), (60, 120, true), (nil, 60, true), (120, 60, false),
+            (60, 60, false), (-60, -30, false), (-60, nil, false), (60, 0, false),
+        ] {
+            #expect(Self.declared(after).isPostponed(from: Self.times(before)) == isPostponed, "\(before ?? 0)")
+        }
+    }
+
+    @Test func `messages with a time of their own keep it when the event moves: one warning says so`() {
+        let own = [Scheduled(sendAt: Self.at(60)), Scheduled(sendAt: Self.at(90))]
+        let told = Self.declared(7_200)
+        #expect(told.moving(own, from: Self.times(7_200)).isEmpty)
+        #expect(told.moving([], from: Self.times(3_600)).isEmpty)
+        #expect(
+            told.moving(own, from: Self.times(3_600)) == [
+                "startsAt was 2026-11-21T23:26:40.000Z and is 2026-11-22T00:26:40.000Z now. Scheduled messages that keep their times, "
+                    + "because they have a sendAt of their own: 2, the first at 2026-11-21T22:27:40.000Z. A sendAt such as "
+                    + "{\"afterStart\": -600} moves with the event."
+            ])
+        #expect(Self.declared(nil).moving(own, from: Self.times(3_600)).count == 1)
+    }
+
+    @Test func `messages that count from the start move without a word, unless that makes them late or past`() {
+        let relative = [Scheduled(sendAt: Self.at(3_000), afterStart: -600)]
+        #expect(Self.declared(7_200, 9_000).moving(relative, from: Self.times(3_600, 9_000)).isEmpty)
+        let past = Self.declared(300).moving(relative, from: Self.times(3_600))
+        #expect(past.count == 1)
+        #expect(past.first?.contains("sent at once") == true)
+        #expect(past.first?.contains(RFC3339.text(Self.at(-300))) == true)
+        let unknown = Self.declared(nil).moving(relative, from: Self.times(3_600))
+        #expect(unknown.count == 1)
+        #expect(unknown.first?.contains("keep their times") == true)
+        #expect(unknown.first?.contains(RFC3339.text(Self.at(3_000))) == true)
+        // Its new time counts.
+        let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
+        let late = Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500))
+        #expect(
+            late == [
+                "Scheduled messages after endsAt, 2026-11-22T00:31:40.000Z: 1, the first at 2026-11-22T00:36:40.000Z."
+            ])
+    }
+
+    @Test func `an audience that is removed without an end is told with its followers`() throws {
+        func removed(_ variant: String?, _ channelID: String?, _ hasTokens: Bool) throws -> DeclarationWarnings.Removed
+        {
+            .init(
+                audience: Audience.ID(
+                    bundleID: try #require(BundleID(rawValue: "com.example.App")), environment: .production,
+                    variant: variant.flatMap(Variant.init(rawValue:))), channelID: channelID, hasTokens: hasTokens)
+        }
+        #expect(DeclarationWarnings.removing([try removed(nil, nil, false)]).isEmpty)
+        let told = DeclarationWarnings.removing([try removed("de", "a==", false), try removed(nil, nil, true)])
+        #expect(told.count == 2)
+        #expect(told[0].contains("com.example.App in production for variant de"))
+        #expect(told[0].contains("channel a=="))
+        #expect(told[1].contains("have tokens") && !told[1].contains("channel a=="))
+    }
+
+    @Test func `a start whose cards are out of date from the first is told`() {
+        func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
+            Self.declared(
+                3_600,
+                start: StartDeclaration(
+                    at: time.map(Self.at), attributesType: "Match", attributes: Array("{}".utf8),
+                    alert: Array("{}".utf8),
+                    staleDate: staleDate.map(Self.at))
+            ).start
+        }
+        #expect(Self.declared(3_600).start.isEmpty)
+        #expect(warnings(nil).isEmpty)
+        #expect(warnings(3_601).isEmpty)
+        #expect(warnings(3_600).count == 1)
+        #expect(warnings(60, at: 0).isEmpty)
+        #expect(warnings(-60, at: -120).first?.contains(RFC3339.text(Self.at(-60))) == true)
+    }
+}

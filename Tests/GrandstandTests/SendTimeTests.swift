@@ -1,0 +1,98 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+internal import Testing
+
+/// When a broadcast is sent, and what its organiser is told of its times.
+struct SendTimeTests {
+    private static let now = Date(timeIntervalSince1970: 1_795_300_000)
+    private let key: EventKey
+
+    init() throws { key = try #require(EventKey(rawValue: "derby")) }
+
+    private static func request(
+        sendAt: Double? = nil, afterStart: Int? = nil, staleDate: Double? = nil
+    ) -> BroadcastRequest {
+        var request = BroadcastRequest(
+            payload: BroadcastPayload(
+                event: .update, contentState: Array("{}".utf8),
+                staleDate: staleDate.map { Int(now.timeIntervalSince1970 + $0) }),
+            sendAt: sendAt.map(now.addingTimeInterval))
+        request.sendAfterStart = afterStart
+        return request
+    }
+
+    private static func times(_ startsAt: Double?, _ endsAt: Double? = nil) -> EventTimes {
+        EventTimes(startsAt: startsAt.map(now.addingTimeInterval), endsAt: endsAt.map(now.addingTimeInterval))
+    }
+
+    @Test func `a time may count from the start of the event, before it and after it`() throws {
+        for (seconds, at) in [(-600, 3_000.0), (0, 3_600), (60, 3_660)] {
+            let timed = try Self.request(afterStart: seconds).timed(by: Self.times(3_600), for: .event(key))
+            #expect(timed.sendAt == Self.now.addingTimeInterval(at))
+            #expect(timed.sendAfterStart == seconds)
+        }
+        let own = try Self.request(sendAt: 60).timed(by: Self.times(3_600), for: .event(key))
+        #expect(own.sendAt == Self.now.addingTimeInterval(60))
+        #expect(try Self.request().timed(by: Self.times(nil), for: .event(key)).sendAt == nil)
+    }
+
+    @Test func `it is refused where no start is known, which is said`() throws {
+        for (target, words) in [
+            (BroadcastTarget.event(key), "startsAt of the event derby, which has none"),
+            (.channel(UUID()), "this is for none"),
+        ] {
+            let problem = try #require(
+                #expect(throws: Problem.self) {
+                    try Self.request(afterStart: -600).timed(by: Self.times(nil, 60), for: target)
+                })
+            #expect(problem.kind == .invalidRequest)
+            #expect(problem.errors.map(\.pointer) == ["/sendAt"])
+            #expect(problem.errors.first?.detail.contains(words) == true)
+        }
+    }
+
+    @Test func `times in the past and after the event's end are told, with their values, each once`() {
+        func warnings(_ request: BroadcastRequest, _ times: EventTimes = Self.times(3_600, 7_200)) -> [String] {
+            request.warnings(at: Self.now, times)
+        }
+        #expect(warnings(Self.request()).isEmpty)
+        #expect(warnings(Self.request(sendAt: 0)).isEmpty)
+        #expect(warnings(Self.request(sendAt: 7_200, staleDate: 7_201)).isEmpty)
+        #expect(
+            warnings(Self.request(sendAt: -1)) == [
+                "sendAt is 2026-11-21T22:26:39.000Z, which is in the past: this is sent at once."
+            ])
+        var relative = Self.request(sendAt: -1)
+        relative.sendAfterStart = -3_601
+        #expect(
+            warnings(relative) == [
+                "sendAt (-3601 s after startsAt) is 2026-11-21T22:26:39.000Z, which is in the past: this is sent at once."
+            ])
+        #expect(
+            warnings(Self.request(sendAt: 7_201)) == [
+                "sendAt is 2026-11-22T00:26:41.000Z, which is after endsAt of the event, 2026-11-22T00:26:40.000Z."
+            ])
+        #expect(warnings(Self.request(sendAt: 7_201), EventTimes()).isEmpty)
+        for request in [Self.request(staleDate: 0), Self.request(sendAt: 60, staleDate: 60)] {
+            #expect(warnings(request).count == 1)
+            #expect(warnings(request).first?.hasPrefix("staleDate is 2026-11-21T22:2") == true)
+        }
+        #expect(warnings(Self.request(sendAt: -1, staleDate: -5)).count == 2)
+    }
+
+    @Test func `a broadcast whose channel has no place says until when it waits`() throws {
+        let audience = Audience(
+            id: Audience.ID(
+                bundleID: try #require(BundleID(rawValue: "com.example.App")), environment: .production,
+                variant: Variant(rawValue: "de")), storagePolicy: .noMessageStored)
+        var plan = try DeliveryPlan(Self.request(), audiences: [audience], now: Self.now)
+        plan.warn(withoutPlace: [])
+        #expect(plan.warnings.isEmpty)
+        plan.warn(withoutPlace: [audience])
+        #expect(plan.warnings.count == 1)
+        #expect(plan.warnings[0].contains("com.example.App in production for variant de"))
+        #expect(plan.warnings[0].contains("until \(RFC3339.text(plan.expiresAt))"))
+    }
+}

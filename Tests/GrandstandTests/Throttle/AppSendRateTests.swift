@@ -1,0 +1,173 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// Whose limit a 429 is of.
+struct AppSendRateTests {
+    private let start = Date(timeIntervalSinceReferenceDate: 1_000)
+
+    private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
+
+    /// Ten lanes are accepted once a second each, from second to second; these are refused once in each.
+    private func traffic(
+        _ rate: inout AppSendRate, seconds: Range<Int>, refusing lanes: [Int]
+    ) {
+        for second in seconds {
+            for lane in 0..<10 {
+                let time = after(Double(second) + Double(lane) / 10)
+                if lanes.contains(lane) {
+                    rate.throttled(lane: lane, sentAt: time, at: time)
+                } else {
+                    rate.accepted(lane: lane, sentAt: time, at: time)
+                }
+            }
+        }
+    }
+
+    @Test func `one lane's 429s slow that lane and no other`() throws {
+        var rate = AppSendRate(.broadcast)
+        traffic(&rate, seconds: 0..<20, refusing: [3])
+        #expect(!rate.rate.isLimited)
+        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
+        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
+    }
+
+    @Test func `a lane that is accepted again is slowed less and less`() throws {
+        var rate = AppSendRate(.broadcast)
+        traffic(&rate, seconds: 0..<5, refusing: [3])
+        var pauses: [TimeInterval] = []
+        var time = after(5)
+        for _ in 0..<60 {
+            let next = rate.notBefore(lane: 3, at: time) ?? time
+            pauses.append(next.timeIntervalSince(time))
+            time = next.addingTimeInterval(0.001)
+            rate.accepted(lane: 3, sentAt: time, at: time)
+        }
+        #expect(try #require(pauses.last) < pauses[0] / 4)
+    }
+
+    @Test func `several lanes throttled within a moment are the app's limit, which no lane keeps as its own`() {
+        var rate = AppSendRate(.broadcast)
+        traffic(&rate, seconds: 0..<3, refusing: [])
+        traffic(&rate, seconds: 3..<4, refusing: [0, 2, 4, 6, 8])
+        #expect(rate.rate.isLimited)
+        for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(4)) == nil) }
+    }
+
+    @Test func `two 429s among many answers are no limit of the app`() {
+        var rate = AppSendRate(.broadcast)
+        for number in 0..<200 {
+            let time = after(Double(number) / 100)
+            if number == 150 || number == 160 {
+                rate.throttled(lane: number, sentAt: time, at: time)
+            } else {
+                rate.accepted(lane: number % 50, sentAt: time, at: time)
+            }
+        }
+        #expect(!rate.rate.isLimited)
+    }
+
+    @Test func `the only lane of an app is slowed by its own 429s`() throws {
+        var rate = AppSendRate(.broadcast)
+        for second in 0..<4 { rate.throttled(lane: 1, sentAt: after(Double(second)), at: after(Double(second))) }
+        #expect(!rate.rate.isLimited)
+        #expect(rate.notBefore(lane: 1, at: after(3)) != nil)
+    }
+
+    @Test func `tokens that are throttled by themselves are no limit of the app`() {
+        var rate = AppSendRate(.device)
+        for number in 0..<2_000 {
+            let time = after(Double(number) / 1_000)
+            if number % 10 == 0 {
+                rate.throttled(lane: number, sentAt: time, at: time)
+            } else {
+                rate.accepted(lane: number, sentAt: time, at: time)
+            }
+        }
+        #expect(!rate.rate.isLimited)
+    }
+
+    @Test func `many tokens throttled within a moment, while few are accepted, are the app's limit`() {
+        var rate = AppSendRate(.device)
+        for number in 0..<200 {
+            let time = after(Double(number) / 1_000)
+            if number % 5 == 0 {
+                rate.accepted(lane: number, sentAt: time, at: time)
+            } else {
+                rate.throttled(lane: number, sentAt: time, at: time)
+            }
+        }
+        #expect(rate.rate.isLimited)
+    }
+
+    /// Lanes that ask twice a second, each with a limit of its own, beside lanes without.
+    @Test func `lanes with limits of their own do not slow the others`() {
+        var random = SplitMix64(state: 7)
+        var rate = AppSendRate(.broadcast)
+        var limiters = (0..<3).map { _ in Limiter(.bucket(depth: 2), rate: 0.5) }
+        var next = [Double](repeating: 0, count: 60)
+        var refused = 0
+        var own = 0
+        for tick in 0..<12_000 {
+            let time = Double(tick) / 100
+            for lane in 0..<60 where next[lane] <= time {
+                if rate.rate.allowance(at: after(time)) == 0 { continue }
+                rate.rate.spend(1, at: after(time))
+                let isAccepted = lane < 3 ? limiters[lane].takes(at: time) : true
+                next[lane] = time + 0.5
+                if isAccepted {
+                    rate.accepted(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    if lane < 3, time > 60 { own += 1 }
+                } else {
+                    rate.throttled(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    if time > 60 { refused += 1 }
+                    next[lane] = time + .random(in: 0.15..<0.25, using: &random)
+                }
+                if let notBefore = rate.notBefore(lane: lane, at: after(time)) {
+                    next[lane] = max(next[lane], notBefore.timeIntervalSince(start))
+                }
+            }
+        }
+        #expect(!rate.rate.isLimited)
+        #expect(own >= 75)
+        #expect(refused <= own / 4)
+    }
+
+    /// Sixty lanes, each of which has a new state about once a second, and an app that may send twenty. Some 429s are by
+    /// chance one lane's, and those are no reason to slow it.
+    @Test func `under a limit of the app no lane is slowed for a limit of its own`() {
+        var random = SplitMix64(state: 7)
+        var rate = AppSendRate(.broadcast)
+        var limiter = Limiter(.bucket(depth: 20), rate: 20)
+        var due = (0..<60).map { _ in Double.random(in: 0..<1, using: &random) }
+        var refused = 0
+        for tick in 0..<120_000 {
+            let time = Double(tick) / 200
+            guard rate.rate.allowance(at: after(time)) != 0,
+                let lane = due.indices.min(by: { due[$0] < due[$1] }), due[lane] <= time
+            else { continue }
+            rate.rate.spend(1, at: after(time))
+            if limiter.takes(at: time) {
+                rate.accepted(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                due[lane] = time + .random(in: 1..<1.5, using: &random)
+            } else {
+                rate.throttled(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                due[lane] = time + .random(in: 0.125..<0.25, using: &random)
+                refused += 1
+            }
+            #expect(rate.notBefore(lane: lane, at: after(time + 0.001)) == nil)
+        }
+        // Enough for chance.
+        #expect(refused > 50)
+    }
+
+    @Test func `a lane with a limit of its own is found though the app has one`() throws {
+        var rate = AppSendRate(.broadcast)
+        traffic(&rate, seconds: 0..<3, refusing: [])
+        traffic(&rate, seconds: 3..<4, refusing: [0, 2, 4, 6, 8])
+        #expect(rate.rate.isLimited)
+        traffic(&rate, seconds: 5..<20, refusing: [3])
+        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
+        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
+    }
+}

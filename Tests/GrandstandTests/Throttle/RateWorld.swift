@@ -1,0 +1,141 @@
+internal import Dispatch
+internal import FoundationEssentials
+
+@testable internal import Grandstand
+
+/// Replicas that want to send all the time, and a limit that they do not know, in virtual time.
+struct RateWorld {
+    struct Second {
+        var accepted = 0
+        var refused = 0
+    }
+
+    private enum Event {
+        case look(Int)
+        case arrival(Int, sentAt: Double)
+        case answer(Int, sentAt: Double, isAccepted: Bool)
+    }
+
+    private(set) var seconds: [Second]
+    private(set) var rates: [SendRate]
+    /// What was asked for in all: the limits over time.
+    private(set) var offered: [Double]
+
+    /// - Parameters:
+    ///   - changes: the limit's rate from these seconds on.
+    ///   - retryAfter: as the limit says it.
+    ///   - lateness: seconds by which a replica's look is late at most, as on a machine with too much to do.
+    init(
+        _ limiter: Limiter, replicas: Int, retryAfter: Int? = nil, duration: Int, changes: [Int: Double] = [:],
+        underWay: Int = 200, lateness: Double = 0, seed: UInt64 = 1
+    ) {
+        var random = SplitMix64(state: seed)
+        var limiter = limiter
+        var rates = [SendRate](repeating: SendRate(), count: replicas)
+        var flying = [Int](repeating: 0, count: replicas)
+        var seconds = [Second](repeating: Second(), count: duration)
+        var offered = [Double](repeating: 0, count: duration)
+        var queue = EventQueue<Event>()
+        func date(_ time: Double) -> Date { Date(timeIntervalSinceReferenceDate: 1_000 + time) }
+        for replica in 0..<replicas { queue.push(.look(replica), at: Double(replica) * 0.007) }
+        var second = -1
+        while let (time, event) = queue.pop(), time < Double(duration) {
+            while second < Int(time) {
+                second += 1
+                if let rate = changes[second] { limiter.rate = rate }
+                offered[second] = limiter.rate
+            }
+            func delay(_ least: Double, _ most: Double) -> Double { .random(in: least..<most, using: &random) }
+            switch event {
+            case .look(let replica):
+                let room = underWay - flying[replica]
+                let count = min(room, rates[replica].allowance(at: date(time)) ?? room)
+                if count > 0 {
+                    rates[replica].spend(count, at: date(time))
+                    flying[replica] += count
+                    for _ in 0..<count { queue.push(.arrival(replica, sentAt: time), at: time + delay(0.010, 0.015)) }
+                }
+                // A claim takes time, and a wake-up is a little late.
+                var next = time + delay(0.002, 0.006)
+                if let token = rates[replica].nextToken(at: date(time)) {
+                    next = max(next, token.timeIntervalSince(date(0)) + delay(0, 0.003))
+                }
+                if lateness > 0 { next += delay(0, lateness) }
+                queue.push(.look(replica), at: next)
+            case .arrival(let replica, let sentAt):
+                let isAccepted = limiter.takes(at: time)
+                if isAccepted { seconds[second].accepted += 1 } else { seconds[second].refused += 1 }
+                queue.push(
+                    .answer(replica, sentAt: sentAt, isAccepted: isAccepted), at: time + delay(0.010, 0.015))
+            case .answer(let replica, let sentAt, let isAccepted):
+                flying[replica] -= 1
+                if isAccepted {
+                    rates[replica].accepted(sentAt: date(sentAt), at: date(time))
+                } else {
+                    rates[replica].throttled(retryAfter: retryAfter, sentAt: date(sentAt), at: date(time))
+                }
+            }
+        }
+        self.seconds = seconds
+        self.rates = rates
+        self.offered = offered
+    }
+
+    private static let thread = DispatchQueue(label: "rate-worlds")
+
+    /// A world takes seconds of a processor: played on a thread of its own, one after the other, they keep no other test
+    /// waiting.
+    static func played(_ world: @escaping @Sendable () -> RateWorld) async -> RateWorld {
+        await withCheckedContinuation { continuation in
+            thread.async { continuation.resume(returning: world()) }
+        }
+    }
+
+    /// The part of the answers that are 429 in these seconds.
+    func refused(_ range: Range<Int>) -> Double {
+        let refused = seconds[range].reduce(0) { $0 + $1.refused }
+        return Double(refused) / Double(max(1, refused + seconds[range].reduce(0) { $0 + $1.accepted }))
+    }
+
+    /// The part of the limit that was used in these seconds.
+    func used(_ range: Range<Int>) -> Double {
+        Double(seconds[range].reduce(0) { $0 + $1.accepted }) / offered[range].reduce(0, +)
+    }
+}
+
+/// Events in order of time; those of the same time in order of their coming.
+private struct EventQueue<Event> {
+    private var heap: [(time: Double, number: Int, event: Event)] = []
+    private var count = 0
+
+    mutating func push(_ event: Event, at time: Double) {
+        count += 1
+        heap.append((time, count, event))
+        var child = heap.count - 1
+        while child > 0, isBefore(child, (child - 1) / 2) {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func pop() -> (Double, Event)? {
+        guard let first = heap.first else { return nil }
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return (first.time, first.event) }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && isBefore(child, least) {
+                least = child
+            }
+            guard least != parent else { return (first.time, first.event) }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+
+    private func isBefore(_ one: Int, _ other: Int) -> Bool {
+        (heap[one].time, heap[one].number) < (heap[other].time, heap[other].number)
+    }
+}

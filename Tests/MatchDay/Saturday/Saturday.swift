@@ -1,0 +1,147 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import ArgumentParser
+internal import Foundation
+internal import GrandstandClient
+internal import GrandstandTestKit
+package import Logging
+internal import MatchDriver
+
+/// A Saturday: matches fed by a program that loses patience, repeats, errs and corrects, beside apps that look up and phones
+/// that follow, while PostgreSQL freezes. In the end all of them must agree.
+package struct Saturday: Sendable {
+    package var matches: Int
+    package var seconds: Int
+    package var freezes: Int
+    package var seed: UInt64
+    /// Seconds of a freeze at most.
+    package var longestFreeze: Int
+    private static let apps = 4
+
+    package init(matches: Int, seconds: Int, freezes: Int, seed: UInt64, longestFreeze: Int) {
+        self.matches = matches
+        self.seconds = seconds
+        self.freezes = freezes
+        self.seed = seed
+        self.longestFreeze = longestFreeze
+    }
+
+    /// Plays it through two processes of a program.
+    ///
+    /// - Returns: the summary, and what does not agree.
+    package func play(program: String, logger: Logger) async throws -> (summary: String, disagreements: [String]) {
+        try await SaturdayGround.with(program: program, logger: logger) { ground in
+            let looking = (0..<Self.apps).map { number in Task { await look(on: ground, number) } }
+            defer { for task in looking { task.cancel() } }
+            async let freezing: Void = freeze(ground)
+            let feeders = try await withThrowingTaskGroup(of: SaturdayFeeder.self) { group in
+                for number in 0..<matches {
+                    group.addTask {
+                        var feeder = SaturdayFeeder(SaturdayScript(number, seed: seed), on: ground)
+                        try await feeder.play(for: Double(seconds))
+                        return feeder
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            try await freezing
+            for task in looking { task.cancel() }
+            for task in looking { await task.value }
+            let verdict = try await SaturdayVerdict(feeders, on: ground)
+            return (summary(ground.tally.current, verdict), ground.tally.current.disagreements)
+        }
+    }
+
+    /// Stops every process of PostgreSQL for some seconds, at moments that the seed gives.
+    private func freeze(_ ground: SaturdayGround) async throws {
+        var random = SplitMix(seed: seed)
+        let start = ContinuousClock.now
+        for number in 0..<freezes {
+            let share = (Double(number) + Double(20 + random.next(below: 60)) / 100) / Double(freezes)
+            try await Task.sleep(until: start + .seconds(Double(seconds) * share), clock: .continuous)
+            let length = Duration.milliseconds(1_000 + random.next(below: max(1, longestFreeze - 1) * 1_000))
+            try ground.cluster.freeze(true)
+            try await Task.sleep(for: length)
+            try ground.cluster.freeze(false)
+            ground.tally.count {
+                $0.freezes += 1
+                $0.frozen += length
+            }
+        }
+    }
+
+    /// An app that looks matches up, at one replica or the other.
+    private func look(on ground: SaturdayGround, _ number: Int) async {
+        var random = SplitMix(seed: seed &+ UInt64(number))
+        while !Task.isCancelled {
+            let script = SaturdayScript(random.next(below: matches), seed: seed)
+            let variant = script.variants[random.next(below: script.variants.count)]
+            let answer = await ground.organiser.attempt(
+                .lookup(script.key, in: SaturdayGround.app, include: .contentState, variant: variant),
+                turn: random.next(below: 2))
+            if Task.isCancelled { return }
+            switch answer {
+            case .success(let found):
+                let isThere = ground.simulator.channels(of: SaturdayGround.bundleID, in: .production)
+                    .contains { $0.id == found.channelId }
+                ground.tally.expect(isThere, "a lookup of \(script.key) gave \(found.channelId ?? "no channel")")
+            case .failure(let problem):
+                ground.tally.expect(
+                    [404, 410, 503].contains(problem.status), "a lookup of \(script.key) was refused: \(problem)")
+                if problem.status == 503 { ground.tally.count { $0.unavailable += 1 } }
+            case nil: ground.tally.expect(false, "a lookup of \(script.key) had no answer")
+            }
+            ground.tally.count { $0.lookups += 1 }
+            try? await Task.sleep(for: .milliseconds(20 + random.next(below: 60)))
+        }
+    }
+
+    private func summary(_ counts: SaturdayGround.Tally.Counts, _ verdict: SaturdayVerdict) -> String {
+        """
+        saturday, seed \(seed)    \(matches) matches in \(seconds) s, two replicas
+        calls                 \(counts.calls), the longest answer after \(Self.text(counts.longest))
+        time-outs             \(counts.timeouts)
+        repeats               \(counts.repeats)
+        corrections           \(counts.corrections)
+        matches moved         \(counts.postponements)
+        ends taken back       \(counts.reopenings)
+        freezes               \(counts.freezes), \(Self.text(counts.frozen)) in all
+        lookups by apps       \(counts.lookups), \(counts.unavailable) of them 503
+        messages              \(verdict.messages) accepted by Apple, \(verdict.superseded) superseded
+        rings                 \(verdict.rings)
+        phones                \(verdict.phones)
+        disagreements         \(counts.disagreements.count)\(counts.disagreements.prefix(20).map { "\n    " + $0 }.joined())
+        """
+    }
+
+    private static func text(_ time: Duration) -> String { "\((time / .milliseconds(100)).rounded() / 10) s" }
+}
+
+/// `MatchDay saturday`: scripts/saturday.
+struct SaturdayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "saturday",
+        abstract:
+            "Feeds matches as an impatient program does while PostgreSQL freezes, and compares what everybody has.",
+        discussion: "Exits with 1 when a phone, a lookup, the API and Apple do not agree. A seed repeats all choices.")
+
+    @Option(help: "Matches at the same time.") var matches = 20
+    @Option(help: "How long they take.") var minutes = 60.0
+    @Option(help: "How often PostgreSQL freezes.") var freezes = 30
+    @Option(help: "Seconds of a freeze at most; the least is one.") var longestFreeze = 8
+    @Option(help: "What is asked when; unset, any.") var seed = UInt64.random(in: 0...UInt64.max)
+    @Option(help: "The program: grandstand, beside this one unless it is said.") var grandstand: String?
+
+    func validate() throws {
+        guard matches > 0, minutes > 0, freezes >= 0 else { throw ValidationError("Nothing would be played.") }
+    }
+
+    func run() async throws {
+        let saturday = Saturday(
+            matches: matches, seconds: Int(minutes * 60), freezes: freezes, seed: seed, longestFreeze: longestFreeze)
+        let beside = Bundle.main.bundleURL.appending(path: "grandstand").path
+        let (summary, disagreements) = try await saturday.play(program: grandstand ?? beside, logger: MatchDay.logger)
+        print(summary)
+        if !disagreements.isEmpty { throw ExitCode(1) }
+    }
+}

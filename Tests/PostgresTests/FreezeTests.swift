@@ -1,0 +1,142 @@
+internal import EmbeddedPostgres
+internal import FoundationEssentials
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// A server whose processes all stand still: the kernel goes on taking connections and bytes for it.
+@Suite(.timeLimit(.minutes(2)))
+struct FreezeTests {
+    enum Way: CaseIterable { case socket, tcp }
+
+    private static func kind<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return (error as? PostgresError)?.kind
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `a request is answered within five seconds, the next ones at once, and all goes on when the server does`(
+        _ way: Way
+    ) async throws {
+        try await Self.withServer(way) { cluster, pool in
+            try await pool.query("create table t (n integer)")
+            let open = AsyncStream.makeStream(of: Void.self)
+            // One request has a transaction under way, one comes later, one has to wait for a connection.
+            let began = ContinuousClock.now
+            let underWay = Task {
+                await Self.asRequest {
+                    try await pool.transaction { connection in
+                        try await connection.query("insert into t values (1)")
+                        for await _ in open.stream {}
+                        try await connection.query("insert into t values (2)")
+                    }
+                }
+            }
+            try await Self.until { pool.connections.busy == 1 }
+            try cluster.freeze(true)
+            open.continuation.finish()
+            let others = (0..<6).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
+            #expect(await underWay.value != nil)
+            for other in others { #expect(await other.value != nil) }
+            let first = began.duration(to: .now)
+            #expect(first > .seconds(3) && first < .seconds(10), "\(first)")
+            // Work without patience is not given up so soon.
+            let loop = Task { try await pool.query("select 3::bigint")[0].decode(Int.self) }
+            let again = ContinuousClock.now
+            #expect(await Self.asRequest { try await pool.query("select 1") } != nil)
+            #expect(again.duration(to: .now) < .seconds(3), "\(again.duration(to: .now))")
+
+            try cluster.freeze(false)
+            #expect(try await loop.value == 3)
+            #expect(await Self.asRequest { try await pool.query("select 1") } == nil)
+            // Nothing of what was given up is left: no row, no lock.
+            #expect(try await pool.query("select from t").isEmpty)
+            try await pool.transaction { _ = try await $0.query("lock table t") }
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `a commit that was under way may have happened: the caller is told that the time was up`(
+        _ way: Way
+    ) async throws {
+        try await Self.withServer(way) { cluster, pool in
+            try await pool.query("create table t (n integer)")
+            let failure = await Self.asRequest {
+                try await pool.transaction { connection in
+                    try await connection.query("insert into t values (1)")
+                    try cluster.freeze(true)
+                }
+            }
+            #expect(failure == .timedOut)
+            try cluster.freeze(false)
+            // Whether it happened shows as soon as the server process has ended.
+            try await Self.until {
+                try await pool.query("select from pg_stat_activity where query = 'commit' and state = 'active'").isEmpty
+            }
+            try await pool.transaction { _ = try await $0.query("lock table t") }
+        }
+    }
+
+    @Test func `work that may take long is given up when nobody had an answer for as long as a request waits`()
+        async throws
+    {
+        try await Self.withServer(.socket) { cluster, pool in
+            let long = Task {
+                await PostgresPatience.$current.withValue(PostgresPatience.request.long) {
+                    await Self.kind { try await pool.query("select pg_sleep(60)") }
+                }
+            }
+            // The answers to this question come after the query's beginning: they are no reason to wait twice as long.
+            try await Self.until {
+                try await !pool.query(
+                    "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
+                ).isEmpty
+            }
+            try cluster.freeze(true)
+            let began = ContinuousClock.now
+            #expect(await long.value == .timedOut)
+            #expect(began.duration(to: .now) < .seconds(6), "\(began.duration(to: .now))")
+            try cluster.freeze(false)
+        }
+    }
+
+    /// - Returns: why it failed; `nil`: it did not.
+    private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
+        await PostgresPatience.$current.withValue(.request) { await kind(body) }
+    }
+
+    /// A server of the test's own, and a pool of four connections that are open.
+    private static func withServer(
+        _ way: Way, _ body: (PostgresCluster, PostgresPool) async throws -> Void
+    ) async throws {
+        let cluster = TestCluster.own(tcpPort: way == .tcp ? .random(in: 15_000...30_000) : nil)
+        var configuration = PostgresConfiguration(connectionString: try await cluster.start())
+        configuration.maximumConnections = 4
+        let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { _ = try await pool.query("select pg_sleep(0.2)") } }
+            try await group.waitForAll()
+        }
+        do {
+            try await body(cluster, pool)
+        } catch {
+            try? cluster.freeze(false)
+            await cluster.stop()
+            throw error
+        }
+        await pool.close()
+        await cluster.stop()
+    }
+
+    private static func until(_ holds: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await !holds() {
+            try #require(ContinuousClock.now < deadline)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

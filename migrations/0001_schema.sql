@@ -1,0 +1,1169 @@
+-- The schema of Grandstand, in sections: words, apps and keys, events and channels, lanes and broadcasts, devices and starts,
+-- lookups, webhooks, operations. Each table begins with what a row is and who writes it.
+--
+-- Every statement here runs once, in one transaction, on an empty database. Later changes are migrations of their own
+-- (0002_….sql) and only add (scripts/check-migrations says why).
+
+-- Words -----------------------------------------------------------------------------------------------------------------
+-- Each type lists the cases of the Swift enum of the same name; a test compares the two.
+
+create type environment as enum ('development', 'production');
+create type storage_policy as enum ('noMessageStored', 'mostRecentMessageStored');
+create type key_scope as enum ('lookup', 'device', 'organise', 'operate', 'admin');
+create type audience_delivery as enum ('channel', 'tokens');
+create type channel_state as enum ('creating', 'active', 'retiring', 'deleting', 'deleted', 'missing', 'failed');
+create type reconciliation_alarm as enum ('capability-off', 'list-incomplete', 'ambiguous-creation');
+create type broadcast_event as enum ('start', 'update', 'end');
+create type delivery_state as enum (
+    'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'unknown', 'cancelled');
+create type lane_kind as enum ('channel', 'crowd', 'infrequent', 'token');
+create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
+create type start_state as enum ('accepted', 'rejected', 'unknown');
+create type webhook_state as enum ('enabled', 'disabled');
+create type webhook_delivery_state as enum ('queued', 'sending', 'delivered', 'failed', 'cancelled');
+create type webhook_topic as enum (
+    'broadcast.settled', 'channel.missing', 'channel.replaced', 'quota.level', 'reconciliation.found', 'capability.off',
+    'throttle.began', 'throttle.ended', 'webhook.test');
+create type audit_action as enum (
+    'app.registered', 'app.changed', 'app.deleted',
+    'channel.created', 'channel.refused', 'channel.unanswered', 'channel.adopted', 'channel.imported', 'channel.retired',
+    'channel.deleted', 'channel.missing', 'channel.released',
+    'event.created', 'event.changed', 'event.cancelled', 'event.reopened', 'event.expired',
+    'start.requested', 'start.stopped',
+    'key.created', 'key.revoked', 'key.rotated',
+    'quirk.learned', 'quirk.set',
+    'webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.rotated', 'webhook.disabled',
+    'broadcast.accepted', 'broadcast.withdrawn', 'push.accepted', 'push.withdrawn',
+    'audit.pruned');
+
+-- Versions of what people write, for ETag and If-Match. One sequence for all tables: a version is never met again, not by
+-- a row that was deleted and made anew either. Taken by the statements that write what people declare.
+create sequence resource_versions;
+
+-- Apps and keys -----------------------------------------------------------------------------------------------------------
+
+-- An iOS app, as its admin registered it. Written by PUT and DELETE of an app.
+create table apps (
+    bundle_id text primary key check (bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'),
+    -- Two bundle IDs that differ only in case cannot both exist.
+    topic text not null generated always as (lower(bundle_id)) stored unique,
+    name text not null,
+    team_id text not null check (team_id ~ '^[A-Za-z0-9]{10}$'),
+    key_id text not null check (key_id ~ '^[A-Za-z0-9]{10}$'),
+    channel_limit integer not null check (channel_limit between 1 and 10000),
+    -- Mustache templates: how the console shows a contentState on a lock screen.
+    preview_compact text check (octet_length(preview_compact) between 1 and 2000),
+    preview_expanded text check (octet_length(preview_expanded) between 1 and 2000),
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    version bigint not null default nextval('resource_versions')
+);
+
+-- An app in one environment: its own team and key if they differ, and how its reconciliations stand. Its row lock makes the
+-- quota exact. Written with the app, and by reconciliations.
+create table app_environments (
+    bundle_id text not null references apps on delete cascade,
+    environment environment not null,
+    -- A short name for the pair, for tables with millions of rows.
+    id integer not null generated always as identity unique,
+    team_id text check (team_id ~ '^[A-Za-z0-9]{10}$'),
+    key_id text check (key_id ~ '^[A-Za-z0-9]{10}$'),
+    -- How many channels Apple listed, and when. apple_asked_at: when that list was asked for; what it lacked did not exist
+    -- then.
+    apple_count integer,
+    apple_listed_at timestamptz,
+    apple_asked_at timestamptz,
+    alarm reconciliation_alarm,
+    -- The quota's level that webhooks were last told of.
+    quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
+    -- The end of the last run; a new app waits a whole interval.
+    reconciled_at timestamptz not null default now(),
+    -- Somebody needs a run at this time, whatever the interval says.
+    reconcile_at timestamptz,
+    -- Failed runs since the last that did not fail.
+    reconcile_failures integer not null default 0,
+    -- The lease of the run: one at a time over all replicas.
+    reconciling_by uuid,
+    reconciling_until timestamptz,
+    primary key (bundle_id, environment)
+);
+
+-- The provider token that all replicas send: APNs counts how often a team's token changes, and every new signature is
+-- another token. Written by the replica that renews it.
+create table provider_tokens (
+    team_id text not null,
+    key_id text not null,
+    -- SHA-256 of the public key: a replica with another key file does not share the token.
+    fingerprint bytea not null check (length(fingerprint) = 32),
+    -- The claim `iat`, in seconds since 1970: what APNs reads.
+    issued_at bigint not null,
+    -- A secret for an hour after its issue.
+    token text not null,
+    primary key (team_id, key_id, fingerprint)
+);
+
+-- A departure of APNs from its documentation, which holds until an answer, or an admin, says otherwise. Written by the calls
+-- that meet it.
+create table quirks (
+    bundle_id text not null,
+    environment environment not null,
+    name text not null,
+    value text not null,
+    learned_at timestamptz not null,
+    evidence text not null,
+    primary key (bundle_id, environment, name),
+    foreign key (bundle_id, environment) references app_environments on delete cascade
+);
+
+-- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with it, so that every replica
+-- says so, also one that has not sent lately.
+create table refused_keys (
+    team_id text not null,
+    key_id text not null,
+    environment environment not null,
+    -- Apple's, of the newest refusal.
+    reason text not null,
+    since timestamptz not null,
+    primary key (team_id, key_id, environment)
+);
+
+-- The rate at which a replica sends for an app that APNs throttles; the rates of all replicas add up to what the app sends.
+-- Written about once a second by each limited replica; a row that is older than five seconds is of a replica that is gone.
+create table send_rates (
+    bundle_id text not null,
+    environment environment not null,
+    -- The APIs of APNs have limits of their own.
+    api text not null check (api in ('broadcast', 'device')),
+    replica uuid not null,
+    -- Requests a second.
+    rate double precision not null,
+    -- When the first and the last 429 came.
+    since timestamptz not null,
+    throttled_at timestamptz not null,
+    written_at timestamptz not null,
+    primary key (bundle_id, environment, api, replica),
+    foreign key (bundle_id, environment) references app_environments on delete cascade
+);
+
+-- An API key. Written by the commands and calls about keys.
+create table api_keys (
+    id uuid primary key,
+    name text not null,
+    -- SHA-256 of the secret. The secret has 256 random bits, so a slower hash would not help.
+    secret_hash bytea not null unique check (length(secret_hash) = 32),
+    prefix text not null,
+    scopes key_scope[] not null check (cardinality(scopes) > 0),
+    -- The apps that the key may see and change; null: all apps.
+    apps text[],
+    created_at timestamptz not null,
+    revoked_at timestamptz,
+    expires_at timestamptz,
+    -- The key that replaced this one, which expires when the overlap is over.
+    replaced_by uuid references api_keys on delete set null,
+    -- When it was last used. The trigger announce_keys leaves this column out: a use is no change.
+    used_at timestamptz
+);
+
+-- A person who is signed in to the console. Written by signing in, by use, and by signing out.
+create table console_sessions (
+    -- SHA-256 of the cookie.
+    id bytea primary key check (octet_length(id) = 32),
+    key uuid not null references api_keys on delete cascade,
+    started_at timestamptz not null,
+    used_at timestamptz not null
+);
+
+-- The first answer to a request with an Idempotency-Key, for whoever repeats it. Written by that request.
+create table idempotency_keys (
+    -- SHA-256 of the caller's API key and its Idempotency-Key.
+    id bytea primary key check (length(id) = 32),
+    -- SHA-256 of method, path and body.
+    fingerprint bytea not null check (length(fingerprint) = 32),
+    accepted_at timestamptz not null,
+    -- For work in several steps: one worker has it until then.
+    leased_until timestamptz,
+    -- What such work began to make.
+    resource uuid,
+    -- Sealed with the caller's secret, which is not stored; null while the work is not done.
+    answer bytea
+);
+create index idempotency_keys_by_time on idempotency_keys (accepted_at);
+
+-- Who did what, and Apple's answer. Rows are only added; prune_audit_log is the one way to remove old ones. Written in the
+-- transaction of each change.
+create table audit_log (
+    id bigint generated always as identity primary key,
+    at timestamptz not null,
+    -- key:NAME, command-line, or grandstand for what the server does by itself.
+    actor text not null,
+    api_key uuid,
+    action audit_action not null,
+    bundle_id text,
+    environment environment,
+    channel uuid,
+    channel_id text,
+    event_key text,
+    broadcast uuid,
+    reason text,
+    -- The key that signed the call to Apple.
+    signing_key text,
+    apns_status integer,
+    apns_reason text,
+    apns_request_id text
+);
+create index audit_log_by_time on audit_log (at);
+create index audit_log_by_app on audit_log (bundle_id, id);
+
+-- Removes at most `most` entries from before `before`, oldest first, and adds one entry that says how many of which time.
+-- Entries of the last 30 days stay.
+create function prune_audit_log(before timestamptz, most integer, at timestamptz) returns bigint language plpgsql as $$
+declare
+    pruned record;
+begin
+    if before > now() - interval '30 days' then
+        raise exception 'the audit log keeps 30 days at least' using errcode = 'restrict_violation';
+    end if;
+    perform set_config('grandstand.prunes_audit_log', pg_current_xact_id()::text, true);
+    with gone as (
+        delete from audit_log where id = any(array(
+            select a.id from audit_log a where a.at < prune_audit_log.before order by a.at limit most))
+        returning audit_log.at
+    )
+    select count(*) as entries, min(gone.at) as oldest, max(gone.at) as newest into pruned from gone;
+    perform set_config('grandstand.prunes_audit_log', '', true);
+    if pruned.entries > 0 then
+        insert into audit_log (at, actor, action, reason)
+        values (prune_audit_log.at, 'grandstand', 'audit.pruned', format('%s entries from %s to %s', pruned.entries,
+            to_char(pruned.oldest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+            to_char(pruned.newest at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
+    end if;
+    return pruned.entries;
+end
+$$;
+
+create function refuse_change_of_audit_log() returns trigger language plpgsql as $$
+begin
+    -- prune_audit_log sets this for its own transaction.
+    if tg_op = 'DELETE' and current_setting('grandstand.prunes_audit_log', true) = pg_current_xact_id()::text then
+        return null;
+    end if;
+    raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end
+$$;
+
+create trigger append_only before delete or update or truncate on audit_log
+    for each statement execute function refuse_change_of_audit_log();
+
+-- Events and channels ---------------------------------------------------------------------------------------------------
+
+-- What people follow: a match, a game, a flight. Written by PUT, PATCH and DELETE of an event, by its broadcasts, and by the
+-- loop that closes events that are over.
+create table events (
+    key text primary key check (key ~ '^[A-Za-z0-9._:-]{1,128}$'),
+    name text not null,
+    kind text,
+    topics text[] not null default '{}',
+    starts_at timestamptz,
+    ends_at timestamptz,
+    channels_open_at timestamptz,
+    -- Seconds before starts_at, as declared; channels_open_at has the time that they come to.
+    channels_open_before integer check (channels_open_before >= 0),
+    -- What its messages have where they say nothing themselves.
+    defaults json,
+    metadata json,
+    -- metadata.season.name, for lists.
+    season text,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    first_update_at timestamptz,
+    ended_at timestamptz,
+    -- Set with ended_at where no end came and the server closed the event.
+    expired_at timestamptz,
+    cancelled_at timestamptz,
+    -- When its organiser took an end back.
+    reopened_at timestamptz,
+    version bigint not null default nextval('resource_versions')
+);
+create index events_by_creation on events (created_at, key);
+create index events_by_season on events (season, created_at, key) where season is not null;
+create index events_open_ended on events (ends_at) where ended_at is null and cancelled_at is null;
+create index events_opening on events (channels_open_at)
+    where channels_open_at is not null and ended_at is null and cancelled_at is null;
+-- In the order in which they are forgotten. An event that is still to come is kept although it was cancelled.
+create index events_over on events (greatest(ended_at, cancelled_at, starts_at, ends_at))
+    where ended_at is not null or cancelled_at is not null;
+
+-- A channel of Apple's, wanted or made: the ledger. `creating` with `called_at` means that Apple was asked and the outcome is
+-- not known; such a row is settled by its own call or from Apple's list, never asked again before. Written by the provisioner,
+-- by reconciliations and by the calls about channels.
+create table channels (
+    id uuid primary key,
+    bundle_id text not null,
+    environment environment not null,
+    -- Apple's ID.
+    channel_id text check (length(channel_id) between 1 and 1024),
+    storage_policy storage_policy not null,
+    state channel_state not null,
+    event_key text references events on delete set null,
+    -- Which of the event's audiences it is for.
+    variant text not null default '',
+    label text,
+    reason text,
+    attempts integer not null default 0,
+    next_attempt_at timestamptz,
+    leased_until timestamptz,
+    called_at timestamptz,
+    retire_at timestamptz,
+    -- A device may need it until then, whatever GRANDSTAND_RETIRE_AFTER says.
+    needed_until timestamptz,
+    -- Apple refused a message because it does not know the channel; a reconciliation is to look into that at examine_at.
+    doubted_at timestamptz,
+    examine_at timestamptz,
+    -- When the last doubt turned out to be wrong.
+    confirmed_at timestamptz,
+    -- Apple was asked to delete it, and did or did not know it.
+    deletion_confirmed boolean not null default false,
+    created_at timestamptz not null,
+    changed_at timestamptz not null,
+    foreign key (bundle_id, environment) references app_environments on delete cascade,
+    check (state in ('creating', 'failed', 'deleted') or channel_id is not null),
+    check (state <> 'retiring' or retire_at is not null),
+    check (called_at is null or state = 'creating'),
+    check ((doubted_at is null) = (examine_at is null))
+);
+create unique index channels_apple_id on channels (bundle_id, environment, channel_id) where channel_id is not null;
+-- All that names an audience: no other index serves as many columns of that condition, so no statistics of an empty table
+-- lead the planner to an index that finds every channel of the app.
+create index channels_by_event on channels (event_key, bundle_id, environment, variant, storage_policy, created_at)
+    where event_key is not null;
+-- An audience has one channel; one that is on its way out does not count.
+create unique index channels_one_per_audience on channels (event_key, bundle_id, environment, variant)
+    where event_key is not null and state in ('creating', 'active', 'failed', 'missing');
+create index channels_listed on channels (bundle_id, environment, created_at, id);
+create index channels_live on channels (state, bundle_id, environment) where state <> 'deleted';
+create index channels_deleted on channels (changed_at) where state = 'deleted';
+create index channels_due on channels (next_attempt_at) where next_attempt_at is not null;
+create index channels_unsettled on channels (next_attempt_at) where called_at is not null;
+create index channels_doubted on channels (bundle_id, environment, examine_at) where examine_at is not null;
+
+-- A channel in Apple's list that the ledger does not know. Written by reconciliations.
+create table unmanaged_channels (
+    bundle_id text not null,
+    environment environment not null,
+    channel_id text not null check (length(channel_id) between 1 and 1024),
+    -- null until Apple was asked.
+    storage_policy storage_policy,
+    first_seen_at timestamptz not null,
+    -- When the last list without it was asked for; null: none was read before it was first seen, or it once was in the ledger.
+    lacked_at timestamptz,
+    -- An unanswered creation may have made it, and so may another system.
+    contested boolean not null default false,
+    primary key (bundle_id, environment, channel_id),
+    foreign key (bundle_id, environment) references app_environments on delete cascade
+);
+
+-- A finished comparison of Apple's list with the ledger. Written once, by its run.
+create table reconciliations (
+    id uuid primary key,
+    bundle_id text not null,
+    environment environment not null,
+    started_at timestamptz not null,
+    finished_at timestamptz not null,
+    -- The whole report as it was answered.
+    report json not null,
+    foreign key (bundle_id, environment) references app_environments on delete cascade
+);
+create index reconciliations_listed on reconciliations (bundle_id, environment, started_at desc, id desc);
+
+-- What an app's quota was in the `step` seconds that end at `at`. Written by the loop that samples quotas.
+create table quota_samples (
+    bundle_id text not null,
+    environment environment not null,
+    step integer not null check (step in (300, 3600)),
+    at timestamptz not null,
+    used integer not null,
+    reserved integer not null,
+    -- The most places taken at once, of the samples in these seconds.
+    peak integer not null,
+    channel_limit integer not null,
+    -- Channels that were created and deleted in these seconds.
+    created integer not null,
+    deleted integer not null,
+    primary key (bundle_id, environment, step, at),
+    foreign key (bundle_id, environment) references app_environments on delete cascade
+);
+create index quota_samples_by_age on quota_samples (step, at);
+
+-- Lanes and broadcasts --------------------------------------------------------------------------------------------------
+
+-- The messages of one channel, crowd or token, in order and newest wins (the value Lane). Every change of a lane's deliveries
+-- happens under its row lock. Written by acceptance, claim and settlement, and by changes of its event and channel.
+create table lanes (
+    id bigint generated always as identity primary key,
+    kind lane_kind not null default 'channel',
+    bundle_id text not null,
+    environment environment not null,
+    -- What of its audience its messages depend on; a crowd's is that of the audience whose content it gets.
+    storage_policy storage_policy not null,
+    variant text not null default '',
+    priority smallint check (priority in (1, 5, 10)),
+    -- Where it sends: null until the channel exists, and for crowds and tokens.
+    channel uuid references channels on delete set null,
+    token bytea check (length(token) between 1 and 512),
+    -- When a dispatcher is to look at it; null: nothing waits. While leased: the end of the lease, so that a dead replica's
+    -- lanes become due by themselves. shard_due_at is the same for crowds.
+    due_at timestamptz,
+    shard_due_at timestamptz,
+    -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
+    rank smallint not null default 2,
+    leased_by uuid,
+    leased_until timestamptz,
+    -- The last aps.timestamp given: the next one is greater.
+    last_timestamp bigint not null default 0,
+    -- Nothing is sent before: the lane's interval, or APNs' Retry-After.
+    ready_at timestamptz,
+    -- An end was accepted: nothing follows it.
+    fenced_at timestamptz,
+    -- The event was cancelled or the audience removed: what waits is not sent either.
+    closed_at timestamptz,
+    -- The newest accepted content, for apps that start an activity now.
+    newest_broadcast uuid,
+    -- Until then APNs keeps the newest message, or a device shows the activity that it ended.
+    stored_until timestamptz,
+    foreign key (bundle_id, environment) references app_environments on delete cascade,
+    check (kind in ('crowd', 'infrequent') or shard_due_at is null),
+    check (kind in ('channel', 'token') or due_at is null),
+    check ((kind = 'token') = (token is not null))
+)
+-- A message updates its lane three times and its own row twice. Vacuum counts changes, not the size of the table, and does not
+-- pause.
+with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0);
+-- Claims go app by app, so that no app's burst makes another app wait.
+create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
+create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
+create index lanes_by_channel on lanes (channel) where channel is not null;
+create unique index lanes_by_token on lanes (bundle_id, environment, token) where token is not null;
+-- Lanes of audiences that were removed, once their channel is forgotten.
+create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null and kind = 'channel';
+
+-- Whom an event is shown to: one app, environment and variant, in the order of its declaration. Written with its event.
+create table audiences (
+    event_key text not null references events on delete cascade,
+    bundle_id text not null,
+    environment environment not null,
+    -- '': the audience without a variant.
+    variant text not null default '' check (variant ~ '^[A-Za-z0-9._:-]{0,32}$'),
+    position integer not null,
+    storage_policy storage_policy not null,
+    delivery audience_delivery not null default 'channel',
+    -- The priority of its messages where a broadcast says none.
+    priority smallint check (priority in (1, 5, 10)),
+    lane bigint not null unique references lanes,
+    primary key (event_key, bundle_id, environment, variant),
+    foreign key (bundle_id, environment) references app_environments on delete cascade,
+    check (variant = '' or delivery = 'channel')
+);
+create index audiences_by_app on audiences (bundle_id, environment, event_key);
+
+-- An accepted update, end or start: of an event, of a channel without an event, or of a single token (by its lane). Written
+-- once by its acceptance; later only that it left its schedule, was shown or was withdrawn.
+create table broadcasts (
+    id uuid primary key,
+    event_key text references events on delete cascade,
+    channel uuid references channels on delete cascade,
+    lane bigint references lanes on delete cascade,
+    event broadcast_event not null,
+    -- json, not jsonb: the text stays as it was written.
+    content_state json,
+    alert json,
+    -- {"de": {"contentState"?, "alert"?}}: what some variants get instead.
+    by_variant json,
+    stale_date bigint,
+    dismissal_date bigint,
+    relevance_score json,
+    -- As requested; null where the server chooses.
+    priority smallint check (priority in (1, 5, 10)),
+    expires_in integer,
+    apns_expiration bigint,
+    -- [{"bundleId", "environment"}]; null: all of the event's.
+    audiences json,
+    -- What only a start has: attributesType, attributes, inputPushChannel or inputPushToken.
+    start json,
+    warnings text[] not null default '{}',
+    -- As the audit log names its actors.
+    accepted_by text,
+    withdrawn_by text,
+    accepted_at timestamptz not null,
+    -- While it is scheduled it has no deliveries, and goes to no other app than those that its key reached (reach; null: all).
+    send_at timestamptz,
+    -- Seconds after its event's start (before it when negative), where its time was given so: send_at follows the event.
+    send_after_start integer,
+    scheduled boolean not null default false,
+    reach text[],
+    -- Withdrawn, or its event was over before it had deliveries.
+    cancelled boolean not null default false,
+    -- Its content went to somebody by another way than its messages (with a start, or to a token that joined late), so it
+    -- cannot be withdrawn.
+    shown boolean not null default false,
+    check (event_key is null or channel is null),
+    check (lane is null or (event_key is null and channel is null))
+);
+create index broadcasts_by_event on broadcasts (event_key, accepted_at desc, id desc);
+create index broadcasts_by_channel on broadcasts (channel, accepted_at desc, id desc) where channel is not null;
+create index broadcasts_by_lane on broadcasts (lane) where lane is not null;
+create index broadcasts_by_time on broadcasts (accepted_at) where not scheduled;
+create index broadcasts_scheduled on broadcasts (send_at) where scheduled;
+create index broadcasts_scheduled_of_event on broadcasts (event_key, send_at) where scheduled;
+
+-- One broadcast's message on one lane (the value LaneMessage); rising IDs are the order of a lane. Written by acceptance, claim
+-- and settlement. There is no foreign key to lanes, because it would read the whole table for each lane that is forgotten
+-- (forget_deliveries).
+create table deliveries (
+    id bigint generated always as identity primary key,
+    broadcast_id uuid not null references broadcasts on delete cascade,
+    lane bigint not null,
+    state delivery_state not null,
+    is_end boolean not null,
+    is_start boolean not null default false,
+    priority smallint not null check (priority in (1, 5, 10)),
+    -- Its priority without its alert; null: 10 for an end, else 5.
+    plain_priority smallint check (plain_priority in (1, 5, 10)),
+    -- Whether it has an alert still, and until when the alert rings.
+    alerting boolean not null,
+    rings_until timestamptz,
+    apns_expiration bigint not null,
+    expires_at timestamptz not null,
+    attempts integer not null default 0,
+    -- Those that APNs is known not to have processed.
+    refusals integer not null default 0,
+    next_attempt_at timestamptz,
+    apns_timestamp bigint,
+    apns_request_id uuid not null,
+    apns_unique_id text,
+    channel_id text,
+    reason text,
+    settled_at timestamptz,
+    -- The lane's newest content before this message: the newest again when this one is withdrawn.
+    content_before uuid,
+    -- The broadcast whose content the last attempt had; null: its own. content_sent: its own went with an alert before it.
+    content_of uuid,
+    content_sent boolean not null default false,
+    -- Bytes of that content and of its alert; null: none, or not known.
+    content_bytes integer,
+    alert_bytes integer,
+    -- How far a crowd's message has got (FanOut).
+    fan_out json,
+    check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null))
+)
+with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+    autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+-- By settled_at, which does not change when a delivery starts: that update stays on its page (HOT).
+create index deliveries_pending on deliveries (lane, id) where settled_at is null;
+create index deliveries_by_broadcast on deliveries (broadcast_id);
+
+-- A token's deliveries go with their broadcasts, which name the lane; those of other lanes go once for each statement that
+-- removes lanes, unless that statement has removed what was sent already.
+create function forget_deliveries() returns trigger language plpgsql as $$
+begin
+    if current_setting('grandstand.forgets_history', true) = 'on' then
+        return null;
+    end if;
+    if exists (select from gone where kind <> 'token') then
+        delete from deliveries where lane = any(array(select id from gone where kind <> 'token'));
+    end if;
+    return null;
+end
+$$;
+
+create trigger forget_deliveries after delete on lanes referencing old table as gone
+    for each statement execute function forget_deliveries();
+
+-- Devices and starts ----------------------------------------------------------------------------------------------------
+
+-- One copy of an app on one device. Written by its own requests.
+create table installations (
+    id bigint generated always as identity primary key,
+    app integer not null,
+    installation uuid not null,
+    secret_hash bytea not null check (length(secret_hash) = 32),
+    -- The app's own count of its changes; null: it does not count.
+    sequence bigint,
+    -- 1000 times the major version, plus the minor.
+    system_version integer not null,
+    app_version text,
+    locale text,
+    time_zone text,
+    live_activities_enabled boolean not null,
+    frequent_pushes_enabled boolean not null,
+    created_at timestamptz not null,
+    -- To the day: a phone that registers what is known already writes a row once a day.
+    seen_at timestamptz not null,
+    unique (app, installation)
+);
+create index installations_by_sight on installations (seen_at);
+
+-- A token that starts an activity, one for each type of attributes. Written by registrations, and by what APNs answers.
+create table start_tokens (
+    installation bigint not null references installations on delete cascade,
+    attributes_type text not null,
+    app integer not null,
+    token bytea not null check (length(token) between 1 and 512),
+    registered_at timestamptz not null,
+    -- APNs refused it in a way that may be our mistake (environment, topic): it is not used until it is registered again.
+    suspect_since timestamptz,
+    reason text,
+    primary key (installation, attributes_type)
+);
+-- A token is one installation's: an app that was installed anew takes it over.
+create unique index start_tokens_by_token on start_tokens (app, attributes_type, token);
+
+-- A topic that an installation follows. Written by registrations.
+create table follows (
+    installation bigint not null references installations on delete cascade,
+    topic text not null,
+    app integer not null,
+    primary key (installation, topic)
+);
+create index follows_by_topic on follows (app, topic, installation);
+
+-- A Live Activity as its app reports it. Written by those reports, and by what APNs answers about its token.
+create table activities (
+    id bigint generated always as identity primary key,
+    installation bigint not null references installations on delete cascade,
+    activity text not null,
+    app integer not null,
+    event_key text not null,
+    attributes_type text not null,
+    state activity_state not null,
+    channel_id text,
+    update_token bytea check (length(update_token) between 1 and 512),
+    registered_at timestamptz,
+    suspect_since timestamptz,
+    reason text,
+    -- The event's updates go to its token: it is shown, has a token that is not suspect, and no channel.
+    in_crowd boolean not null generated always as (
+        update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
+    -- People may switch frequent pushes off, which decides the crowd that it belongs to.
+    frequent boolean not null default true,
+    -- Its installation was asked for receipts when it was first reported.
+    is_sampled boolean not null,
+    -- An activity that was there before a start is not the one that the start made.
+    first_reported_at timestamptz,
+    reported_at timestamptz not null,
+    unique (installation, activity)
+);
+create index activities_by_report on activities (reported_at);
+create index activities_by_token on activities (app, update_token) where update_token is not null;
+create index activities_in_crowds on activities (app, event_key, frequent, id) where in_crowd;
+create index activities_of_events on activities (event_key);
+create index activities_sampled on activities (event_key, app, installation) where is_sampled;
+
+-- Which crowd a lane is: the activities of an event in one app and environment, apart for people with and without frequent
+-- pushes. Written with the first activity that joins.
+create table crowds (
+    lane bigint primary key references lanes on delete cascade,
+    event_key text not null references events on delete cascade,
+    app integer not null,
+    kind lane_kind not null check (kind in ('crowd', 'infrequent')),
+    unique (event_key, app, kind)
+);
+
+-- An activity whose token came when the newest content had gone already: it gets that by itself. Written by reports, removed
+-- by the push.
+create table crowd_joins (
+    activity bigint primary key references activities on delete cascade,
+    lane bigint not null references lanes on delete cascade,
+    due_at timestamptz not null
+);
+create index crowd_joins_due on crowd_joins (due_at);
+create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
+
+-- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
+-- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
+-- look-up by key whatever the statistics say.
+create view audience_lanes as
+    select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
+    union all
+    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens' and c.kind = 'crowd'
+    from crowds c
+    cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
+    cross join lateral (
+        select * from audiences
+        where event_key = c.event_key and bundle_id = ae.bundle_id and environment = ae.environment
+        order by variant <> '', position limit 1) u;
+
+-- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
+create table event_starts (
+    event_key text primary key references events on delete cascade,
+    -- null: when the event starts.
+    at timestamptz,
+    -- null: when the event ends, else four hours after the start.
+    until timestamptz,
+    attributes_type text not null,
+    attributes json not null,
+    -- null: the newest content that was accepted.
+    content_state json,
+    alert json not null,
+    alerts_by_locale json,
+    stale_date bigint,
+    -- null: all of the event's.
+    audiences json,
+    declared_by text,
+    -- When somebody asked for it now, and who; when somebody stopped it.
+    asked_at timestamptz,
+    asked_by text,
+    stopped_at timestamptz,
+    -- When its runs are to be opened, or to be compared with what is declared now; null: they were.
+    opens_at timestamptz
+);
+create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
+
+-- An event's start in one app and environment, from its opening on. Written by the loop of starts.
+create table start_runs (
+    id bigint generated always as identity primary key,
+    event_key text not null references events on delete cascade,
+    app integer not null,
+    -- What the sweep is for: with other topics or another type of attributes it begins anew.
+    topics text[] not null,
+    attributes_type text not null,
+    -- When a replica is to look at it; null: never again. A time before the end of the lease means that work came meanwhile.
+    due_at timestamptz,
+    leased_by uuid,
+    leased_until timestamptz,
+    opened_at timestamptz not null,
+    -- The first push; the last time that nothing was left; when nobody gets a start any more.
+    started_at timestamptz,
+    finished_at timestamptz,
+    closed_at timestamptz,
+    -- Followers up to this installation were looked at; is_swept: all were.
+    cursor bigint not null default 0,
+    is_swept boolean not null default false,
+    -- Installations whose pushes the replica with the lease is making, written before the first of them leaves. If the replica
+    -- dies, whoever is noted and has no row in starts may have got one.
+    noted bigint[] not null default '{}',
+    -- Followers who get none, counted when it was closed: by system, switched off, without a token, and too late.
+    too_old integer,
+    disabled integer,
+    without_token integer,
+    too_late integer,
+    -- perSecond: pushes from the first one until nothing was left.
+    rate_from timestamptz,
+    rate_until timestamptz,
+    rate_answered integer not null default 0,
+    unique (event_key, app)
+);
+create index start_runs_due on start_runs (due_at) where due_at is not null;
+create index start_runs_by_close on start_runs (app, closed_at);
+
+-- Who got a start, or may have: never another one. Written when a shard is settled. There is no foreign key, because it would
+-- read the run's row a million times (forget_starts).
+create table starts (
+    run bigint not null,
+    installation bigint not null,
+    state start_state not null,
+    reason text,
+    at timestamptz not null,
+    -- The app reported the activity.
+    confirmed_at timestamptz,
+    primary key (run, installation)
+);
+
+-- A follower whom the sweep does not reach: one who follows late, or whose push APNs provably did not process.
+create table start_queue (
+    run bigint not null,
+    installation bigint not null,
+    attempts integer not null default 0,
+    due_at timestamptz not null,
+    -- In this order: for what is due of a run there is one index only.
+    primary key (installation, run)
+);
+create index start_queue_due on start_queue (run, due_at);
+
+create function forget_starts() returns trigger language plpgsql as $$
+begin
+    delete from starts where run in (select id from gone);
+    delete from start_queue where run in (select id from gone);
+    return null;
+end
+$$;
+
+create trigger forget_starts after delete on start_runs referencing old table as gone
+    for each statement execute function forget_starts();
+
+-- What a sampled installation showed, and when, by its own clock. Written by its reports.
+create table receipts (
+    event_key text not null references events on delete cascade,
+    app integer not null,
+    installation bigint not null,
+    apns_timestamp bigint not null,
+    shown_at timestamptz not null,
+    -- Seconds by which its clock was ahead of ours; null: not known.
+    clock_ahead double precision,
+    received_at timestamptz not null,
+    primary key (event_key, app, installation, apns_timestamp)
+);
+create index receipts_by_installation on receipts (installation, event_key);
+create index receipts_by_time on receipts (received_at);
+
+-- Lookups ---------------------------------------------------------------------------------------------------------------
+
+-- Something that lookups or keys in memory depend on has changed: every replica reads it again. Written by triggers in the
+-- transaction of the change, so that an operator's SQL is noticed, too; NOTIFY is fast, and the journal tells exactly what was
+-- committed since a replica last looked.
+create table lookup_journal (
+    -- The transaction: whether a snapshot sees it tells whether a replica knows of it.
+    version xid8 not null default pg_current_xact_id(),
+    -- 'event KEY', 'events' (any may have changed), or 'keys'.
+    subject text not null,
+    at timestamptz not null default now(),
+    primary key (version, subject)
+);
+create index lookup_journal_by_time on lookup_journal (at);
+
+-- A session that asks for notices hears of its own change before the commit is answered, so that nobody who was told of the
+-- change gets the answer before it from the same process.
+create function announce_lookup(what text) returns void language plpgsql as $$
+begin
+    insert into lookup_journal (subject) values (what) on conflict do nothing;
+    perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
+    if current_setting('grandstand.notices', true) = 'on' then
+        raise notice '%', what using errcode = 'GS001';
+    end if;
+end
+$$;
+
+-- The subject is the trigger's argument.
+create function announce_subject() returns trigger language plpgsql as $$
+begin
+    perform announce_lookup(tg_argv[0]);
+    return null;
+end
+$$;
+
+-- An event that is new or gone is announced by its audiences.
+create function announce_event() returns trigger language plpgsql as $$
+begin
+    perform announce_lookup('event ' || new.key);
+    return null;
+end
+$$;
+
+create function announce_audience() returns trigger language plpgsql as $$
+begin
+    if tg_op <> 'INSERT' then perform announce_lookup('event ' || old.event_key); end if;
+    if tg_op <> 'DELETE' then perform announce_lookup('event ' || new.event_key); end if;
+    return null;
+end
+$$;
+
+create function announce_lane() returns trigger language plpgsql as $$
+begin
+    perform announce_lookup('event ' || u.event_key) from audiences u where u.lane = new.id;
+    return null;
+end
+$$;
+
+create function announce_channel() returns trigger language plpgsql as $$
+begin
+    perform announce_lookup('event ' || u.event_key)
+    from lanes l join audiences u on u.lane = l.id where l.channel = new.id;
+    return null;
+end
+$$;
+
+-- An app that looks a channel up is told why it could not be made, and when that is tried again. What is declared and made in
+-- one transaction is not announced: only a refusal changes an answer.
+create function announce_refusal() returns trigger language plpgsql as $$
+begin
+    perform announce_lookup('event ' || new.event_key);
+    return null;
+end
+$$;
+
+create trigger announce_refusal after update of state, reason, next_attempt_at on channels for each row
+    when (new.state = 'failed' and new.event_key is not null
+        and (old.state, old.reason, old.next_attempt_at) is distinct from (new.state, new.reason, new.next_attempt_at))
+    execute function announce_refusal();
+create trigger announce_lookup after update on events for each row
+    when (old.name is distinct from new.name or old.kind is distinct from new.kind
+        or old.topics is distinct from new.topics or old.starts_at is distinct from new.starts_at
+        or old.ends_at is distinct from new.ends_at or old.first_update_at is distinct from new.first_update_at
+        or old.ended_at is distinct from new.ended_at or old.cancelled_at is distinct from new.cancelled_at)
+    execute function announce_event();
+create trigger announce_lookup
+    after insert or delete or update of event_key, bundle_id, environment, variant, position, storage_policy, lane, delivery
+    on audiences for each row execute function announce_audience();
+create trigger announce_lookup after update of channel, fenced_at on lanes for each row
+    when (old.channel is distinct from new.channel or (old.fenced_at is null) <> (new.fenced_at is null))
+    execute function announce_lane();
+create trigger announce_lookup after update of state, channel_id on channels for each row
+    when (old.state is distinct from new.state or old.channel_id is distinct from new.channel_id)
+    execute function announce_channel();
+create trigger announce_truncation after truncate on events for each statement execute function announce_subject('events');
+create trigger announce_truncation after truncate on audiences for each statement execute function announce_subject('events');
+create trigger announce_keys
+    after insert or delete or truncate or update of name, secret_hash, scopes, apps, revoked_at, expires_at on api_keys
+    for each statement execute function announce_subject('keys');
+
+-- Webhooks --------------------------------------------------------------------------------------------------------------
+-- What changes a row notes it in the same commit, by triggers: no store needs to know of webhooks. While nobody listens, a
+-- trigger is one look at an almost empty table.
+
+-- A URL that wants to hear of some topics. Written by the calls about webhooks, and by deliveries that fail for long.
+create table webhooks (
+    id uuid primary key,
+    url text not null check (length(url) between 8 and 2000),
+    description text,
+    topics webhook_topic[] not null check (cardinality(topics) > 0),
+    -- The apps that it hears of; null: all.
+    apps text[],
+    state webhook_state not null,
+    -- Why the server disabled it.
+    reason text,
+    -- They sign, so they are stored as they are.
+    secret text not null check (secret like 'whsec\_%'),
+    previous_secret text,
+    previous_secret_until timestamptz,
+    -- The first failure since the last success.
+    failing_since timestamptz,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    version bigint not null default nextval('resource_versions'),
+    check ((previous_secret is null) = (previous_secret_until is null)),
+    check (reason is null or state = 'disabled')
+);
+
+-- A body that is posted, byte for byte, to however many webhooks. Written by the loop that composes messages from notes.
+create table webhook_messages (
+    id uuid primary key default gen_random_uuid(),
+    topic webhook_topic not null,
+    -- The broadcast that was settled: told of once.
+    broadcast_id uuid unique,
+    body text not null,
+    created_at timestamptz not null
+);
+create index webhook_messages_by_time on webhook_messages (created_at);
+
+-- One message to one webhook. Written with the message, by claims and by settlements.
+create table webhook_deliveries (
+    id uuid primary key default gen_random_uuid(),
+    message uuid not null references webhook_messages on delete cascade,
+    webhook uuid not null references webhooks on delete cascade,
+    state webhook_delivery_state not null default 'queued',
+    -- Of all rounds, and of the present one: a replay begins another.
+    attempts integer not null default 0,
+    tries integer not null default 0,
+    -- While it is sending, the end of its lease.
+    next_attempt_at timestamptz,
+    leased_by uuid,
+    status integer,
+    reason text,
+    created_at timestamptz not null,
+    settled_at timestamptz,
+    unique (message, webhook),
+    check ((state in ('queued', 'sending')) = (settled_at is null)),
+    check ((settled_at is null) = (next_attempt_at is not null)),
+    check ((state = 'sending') = (leased_by is not null))
+);
+create index webhook_deliveries_due on webhook_deliveries (webhook, next_attempt_at) where settled_at is null;
+create index webhook_deliveries_listed on webhook_deliveries (webhook, created_at desc, id desc);
+create index webhook_deliveries_waiting on webhook_deliveries (created_at) where settled_at is null;
+
+-- One request to a webhook, for its log. Written by settlements.
+create table webhook_attempts (
+    delivery uuid not null references webhook_deliveries on delete cascade,
+    number integer not null,
+    at timestamptz not null,
+    milliseconds integer not null,
+    status integer,
+    reason text,
+    primary key (delivery, number)
+);
+
+-- Something that webhooks are to hear of, as the row was then, and the webhooks that wanted it. Written by triggers, removed
+-- when its message is composed by the code of the API's answers (WebhookTopic).
+create table webhook_notes (
+    id bigint generated always as identity primary key,
+    topic webhook_topic not null,
+    at timestamptz not null,
+    webhooks uuid[] not null,
+    -- A row of channels, and the row of the one that it replaced.
+    channel json,
+    replaced json,
+    -- What is noted of anything else.
+    detail json,
+    check ((channel is null) <> (detail is null)),
+    check (replaced is null or channel is not null)
+);
+
+-- A broadcast of which a delivery was settled. Each settling transaction notes its own, and whether all are settled is looked at
+-- after the commit: two that settle the last two deliveries at once cannot both miss it then.
+create table webhook_settlements (
+    id bigint generated always as identity primary key,
+    broadcast_id uuid not null
+);
+
+-- Notes something for the webhooks that are bound to no apps, or to all of these.
+create function note_for_webhooks(
+    topic webhook_topic, at timestamptz, apps text[], channel json default null, replaced json default null,
+    detail json default null
+) returns void language plpgsql as $$
+declare
+    wanted uuid[];
+begin
+    select array_agg(w.id) into wanted from webhooks w
+    where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics)
+        and (w.apps is null or note_for_webhooks.apps <@ w.apps);
+    if wanted is null then
+        return;
+    end if;
+    insert into webhook_notes (topic, at, webhooks, channel, replaced, detail)
+    values (note_for_webhooks.topic, note_for_webhooks.at, wanted, note_for_webhooks.channel,
+        note_for_webhooks.replaced, note_for_webhooks.detail);
+    perform pg_notify('grandstand_webhooks', '');
+end
+$$;
+
+-- The same for one app.
+create function note_for_webhooks(
+    topic webhook_topic, at timestamptz, app text, channel json default null, replaced json default null,
+    detail json default null
+) returns void language sql as $$
+    select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
+$$;
+
+create function tell_of_missing_channel() returns trigger language plpgsql as $$
+begin
+    perform note_for_webhooks('channel.missing', new.changed_at, new.bundle_id, channel => to_json(new));
+    return null;
+end
+$$;
+
+-- A channel that was made or imported. The first one of an audience replaces nothing.
+create function tell_of_replaced_channel() returns trigger language plpgsql as $$
+declare
+    earlier channels;
+begin
+    if tg_op = 'UPDATE' and old.state <> 'creating' then
+        return null;
+    end if;
+    -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
+    select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
+    where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
+        and c.id <> new.id and c.channel_id is not null
+    order by c.created_at desc limit 1;
+    if found then
+        perform note_for_webhooks(
+            'channel.replaced', new.changed_at, new.bundle_id, channel => to_json(new), replaced => to_json(earlier));
+    end if;
+    return null;
+end
+$$;
+
+create trigger tell_of_missing after update on channels for each row
+    when (new.state = 'missing' and old.state <> 'missing') execute function tell_of_missing_channel();
+create trigger tell_of_replaced after insert or update of state on channels for each row
+    when (new.state = 'active' and new.event_key is not null) execute function tell_of_replaced_channel();
+
+-- Whether a run found something new, the report and the alarm before it say (ReconciliationFinding).
+create function tell_of_reconciliation() returns trigger language plpgsql as $$
+begin
+    perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
+        'report', new.report, 'standing', (select alarm from app_environments
+            where bundle_id = new.bundle_id and environment = new.environment)));
+    return null;
+end
+$$;
+
+create trigger tell_of_reconciliation after insert on reconciliations
+    for each row execute function tell_of_reconciliation();
+
+-- Two things say that a capability is off: every known channel gone at once, and Apple's refusal of a call.
+create function tell_of_alarm() returns trigger language plpgsql as $$
+begin
+    perform note_for_webhooks('capability.off', new.reconciled_at, new.bundle_id, detail => json_build_object(
+        'bundle_id', new.bundle_id, 'environment', new.environment));
+    return null;
+end
+$$;
+
+create function tell_of_quirk() returns trigger language plpgsql as $$
+begin
+    if tg_op = 'INSERT' or old.value is distinct from new.value then
+        perform note_for_webhooks('capability.off', new.learned_at, new.bundle_id, detail => to_json(new));
+    end if;
+    return null;
+end
+$$;
+
+create trigger tell_of_alarm after update on app_environments for each row
+    when (new.alarm = 'capability-off' and old.alarm is distinct from new.alarm) execute function tell_of_alarm();
+create trigger tell_of_quirk after insert or update on quirks for each row
+    when (new.name = 'broadcast-feature' and new.value = 'off') execute function tell_of_quirk();
+
+-- One call for each statement, not for each delivery: the way of broadcasts is the hot one.
+create function tell_of_deliveries() returns trigger language plpgsql as $$
+begin
+    if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
+        insert into webhook_settlements (broadcast_id)
+        select distinct broadcast_id from changed where settled_at is not null;
+        if found then
+            perform pg_notify('grandstand_webhooks', '');
+        end if;
+    end if;
+    return null;
+end
+$$;
+
+create trigger tell_of_new after insert on deliveries referencing new table as changed
+    for each statement execute function tell_of_deliveries();
+create trigger tell_of_changed after update on deliveries referencing new table as changed
+    for each statement execute function tell_of_deliveries();
+
+-- A scheduled broadcast whose time has come, or that was withdrawn and never has deliveries.
+create function tell_of_scheduled() returns trigger language plpgsql as $$
+begin
+    if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
+        insert into webhook_settlements (broadcast_id) values (new.id);
+        perform pg_notify('grandstand_webhooks', '');
+    end if;
+    return null;
+end
+$$;
+
+create trigger tell_of_scheduled after update on broadcasts for each row
+    when (old.scheduled and not new.scheduled) execute function tell_of_scheduled();
+
+-- A broadcast is told of once. A withdrawal changes what was told of the one withdrawn, and of one that it had replaced and that
+-- goes after all: both are told of again.
+create function tell_of_withdrawn() returns trigger language plpgsql as $$
+begin
+    update webhook_messages set broadcast_id = null
+    where broadcast_id = new.id or broadcast_id in (
+        select p.broadcast_id from deliveries d join deliveries p on p.lane = d.lane and p.settled_at is null
+        where d.broadcast_id = new.id);
+    return null;
+end
+$$;
+
+create trigger tell_of_withdrawn after update of cancelled on broadcasts for each row
+    when (new.cancelled and not old.cancelled) execute function tell_of_withdrawn();
+
+-- Operations ------------------------------------------------------------------------------------------------------------
+
+-- Work that one replica does at a time. Taken and renewed by that replica; a lease that is not renewed ends by itself.
+create table leases (
+    name text primary key,
+    holder uuid not null,
+    leased_until timestamptz not null
+);
+
+-- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations that take
+-- something away (scripts/check-migrations). A build that finds migrations it does not know goes on if it is one of them, so
+-- that a release is rolled out while the one before it serves.
+create table schema_compatibility (
+    is_only boolean primary key default true check (is_only),
+    least integer not null
+);
+insert into schema_compatibility (least) values (1);

@@ -1,0 +1,265 @@
+import Foundation
+import Yams
+
+/// What openapi.yaml says, as far as Swift is written from it. The file's head says how it is shaped.
+struct Contract {
+    var schemas: [Schema] = []
+    var problems: [ProblemKind] = []
+    var operations: [Operation] = []
+
+    struct Schema {
+        var name: String
+        var text: String
+        var shape: Shape
+    }
+
+    enum Shape {
+        /// Words to which a newer server may add.
+        case words([(word: String, text: String)])
+        case object([Field])
+        /// A part of a list of these.
+        case page(of: ValueType)
+        case union([(name: String, type: ValueType)])
+        /// A plain type with rules of its own, or JSON that is kept as it is.
+        case plain(ValueType)
+    }
+
+    indirect enum ValueType: Equatable {
+        case string, integer, number, boolean, date, raw
+        /// A string that is printed nowhere.
+        case secret
+        case named(String)
+        case array(ValueType)
+        case map(ValueType)
+        case optional(ValueType)
+    }
+
+    struct Field {
+        var name: String
+        var text: String
+        /// `optional` where its value may be null, or where it may be left out.
+        var type: ValueType
+        /// It stands in the object even when it is null.
+        var isAlwaysThere: Bool
+    }
+
+    struct ProblemKind {
+        var slug: String
+        var title: String
+        var status: Int
+        var text: String
+    }
+
+    struct Operation {
+        var id: String
+        var method: String
+        var path: String
+        var text: String
+        /// The scopes of which a key needs one; empty: any key but one that is only an app's; `nil`: it needs no key.
+        var scopes: [String]?
+        var query: [Field] = []
+        var takesIdempotencyKey = false
+        var takesIfMatch = false
+        var takesInstallationSecret = false
+        var request: String?
+        var requestType: String?
+        /// `nil`: no body. An empty name: no JSON.
+        var answer: String?
+        var answerStatuses: [Int] = []
+    }
+}
+
+struct ContractFault: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension Contract {
+    init(yaml text: String) throws {
+        guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
+        let components = try root.member("components")
+        var reader = Reader(components: components)
+        for (name, node) in try components.member("schemas").pairs() {
+            schemas.append(try reader.schema(name, node))
+        }
+        let kinds = try components.member("schemas").member("ProblemKind")
+        let texts = try kinds.member("x-enum-descriptions")
+        for (slug, node) in try kinds.member("x-problems").pairs() {
+            guard let status = node["status"]?.sequence?.first?.int else {
+                throw ContractFault("x-problems of ProblemKind: \(slug) has no status")
+            }
+            problems.append(
+                ProblemKind(
+                    slug: slug, title: try node.member("title").text(), status: status,
+                    text: try texts.member(slug).text()))
+        }
+        for (path, item) in try root.member("paths").pairs() {
+            for (method, node) in try item.pairs() where node["operationId"] != nil {
+                operations.append(try reader.operation(method, path, node))
+            }
+        }
+    }
+}
+
+/// Reads nodes, with the components that they name.
+private struct Reader {
+    let components: Node
+
+    func schema(_ name: String, _ node: Node) throws -> Contract.Schema {
+        Contract.Schema(name: name, text: node["description"]?.string ?? "", shape: try shape(name, node))
+    }
+
+    private func shape(_ name: String, _ node: Node) throws -> Contract.Shape {
+        if node["enum"] != nil, node["type"]?.string == "string" {
+            let texts = node["x-enum-descriptions"]
+            return .words(
+                try node.member("enum").elements().map { word in
+                    let word = try word.text()
+                    return (word, texts?[word]?.string ?? "")
+                })
+        }
+        if node["x-raw"]?.bool == true, node["additionalProperties"]?.mapping == nil { return .plain(.raw) }
+        if node["anyOf"] != nil {
+            let cases = try node.member("x-cases").elements().map { try $0.text() }
+            let types = try node.member("anyOf").elements().map(type)
+            guard cases.count == types.count else { throw ContractFault("\(name): x-cases and anyOf differ") }
+            return .union(Array(zip(cases, types)).map { (name: $0.0, type: $0.1) })
+        }
+        guard node["properties"] != nil else { return .plain(try type(node)) }
+        let members = try node.member("properties").pairs().map(\.0)
+        if members == ["items", "nextCursor"] {
+            let items = try node.member("properties").member("items")
+            return .page(of: try type(try items.member("items")))
+        }
+        let required = Set(try node["required"]?.elements().map { try $0.text() } ?? [])
+        return .object(
+            try node.member("properties").pairs().map { member, node in
+                try field(member, node, isRequired: required.contains(member))
+            })
+    }
+
+    private func field(_ name: String, _ node: Node, isRequired: Bool) throws -> Contract.Field {
+        var type = try type(node)
+        if !isRequired, !type.isOptional { type = .optional(type) }
+        var text = node["description"]?.string ?? ""
+        if let target = try reference(node) ?? node["anyOf"]?.elements().lazy.compactMap(reference).first,
+            let more = target["description"]?.string
+        {
+            text = text.isEmpty ? more : text
+        }
+        return Contract.Field(name: name, text: text, type: type, isAlwaysThere: isRequired)
+    }
+
+    private func reference(_ node: Node) throws -> Node? {
+        guard let name = node["$ref"]?.string?.split(separator: "/") else { return nil }
+        return try components.member(String(name[2])).member(String(name[3]))
+    }
+
+    func type(_ node: Node) throws -> Contract.ValueType {
+        if let target = try reference(node) {
+            let name = String(node["$ref"]?.string?.split(separator: "/").last ?? "")
+            switch try shape(name, target) {
+            case .plain(let plain): return plain
+            case .object where node["x-raw"]?.bool == true && name == "WebhookData": return .raw
+            case .union where node["x-raw"]?.bool == true: return .raw
+            case .words, .object, .page, .union: return .named(name)
+            }
+        }
+        if let choices = try node["anyOf"]?.elements() {
+            let types = try choices.filter { $0["type"]?.string != "null" }.map(type)
+            guard let first = types.first else { throw ContractFault("anyOf without a type") }
+            return types.count < choices.count ? .optional(first) : first
+        }
+        let words = try node["type"]?.sequence.map { try $0.map { try $0.text() } } ?? [try node.member("type").text()]
+        guard let word = words.first else { throw ContractFault("type is empty") }
+        let type = try plain(word, node)
+        return words.contains("null") ? .optional(type) : type
+    }
+
+    private func plain(_ word: String, _ node: Node) throws -> Contract.ValueType {
+        switch word {
+        case "string":
+            if node["x-secret"]?.bool == true { return .secret }
+            return node["format"]?.string == "date-time" ? .date : .string
+        case "integer": return .integer
+        case "number": return .number
+        case "boolean": return .boolean
+        case "array": return .array(try type(try node.member("items")))
+        case "object":
+            guard let values = node["additionalProperties"], values.mapping != nil else { return .raw }
+            return .map(try type(values))
+        default: throw ContractFault("There is no Swift type for \(word)")
+        }
+    }
+
+    func operation(_ method: String, _ path: String, _ node: Node) throws -> Contract.Operation {
+        var operation = Contract.Operation(
+            id: try node.member("operationId").text(), method: method, path: path,
+            text: node["summary"]?.string ?? "", scopes: try scopes(node["security"]))
+        for parameter in try node["parameters"]?.elements() ?? [] {
+            let parameter = try reference(parameter) ?? parameter
+            let name = try parameter.member("name").text()
+            switch (try parameter.member("in").text(), name) {
+            case ("query", _):
+                var type = try type(try parameter.member("schema"))
+                if !type.isOptional { type = .optional(type) }
+                operation.query.append(
+                    Contract.Field(
+                        name: name, text: parameter["description"]?.string ?? "", type: type, isAlwaysThere: false))
+            case ("header", "Idempotency-Key"): operation.takesIdempotencyKey = true
+            case ("header", "If-Match"): operation.takesIfMatch = true
+            case ("header", "Grandstand-Installation-Secret"): operation.takesInstallationSecret = true
+            default: break
+            }
+        }
+        if let body = try node["requestBody"]?.member("content").pairs().first {
+            operation.requestType = body.0
+            operation.request = body.1["schema"]?["$ref"]?.string?.split(separator: "/").last.map(String.init)
+        }
+        for (status, response) in try node.member("responses").pairs() where status.hasPrefix("2") {
+            operation.answerStatuses.append(Int(status) ?? 0)
+            guard let content = try response["content"]?.pairs().first else { continue }
+            operation.answer = try answer(content.1["schema"])
+        }
+        return operation
+    }
+
+    /// The first of several, which has the most members.
+    private func answer(_ schema: Node?) throws -> String {
+        let named = try schema?["anyOf"]?.elements().first ?? schema?["oneOf"]?.elements().first ?? schema
+        return named?["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    private func scopes(_ security: Node?) throws -> [String]? {
+        guard let security else { return [] }
+        let alternatives = try security.elements()
+        if alternatives.isEmpty { return nil }
+        return try alternatives.flatMap { try $0.pairs().flatMap { try $0.1.elements().map { try $0.text() } } }
+    }
+}
+
+extension Contract.ValueType {
+    var isOptional: Bool { if case .optional = self { true } else { false } }
+}
+
+extension Node {
+    func member(_ name: String) throws -> Node {
+        guard let node = self[name] else { throw ContractFault("There is no \(name)") }
+        return node
+    }
+
+    func pairs() throws -> [(String, Node)] {
+        guard let mapping else { throw ContractFault("A mapping was expected") }
+        return mapping.map { ($0.key.string ?? "", $0.value) }
+    }
+
+    func elements() throws -> [Node] {
+        guard let sequence else { throw ContractFault("A sequence was expected") }
+        return Array(sequence)
+    }
+
+    func text() throws -> String {
+        guard let string else { throw ContractFault("A text was expected") }
+        return string
+    }
+}

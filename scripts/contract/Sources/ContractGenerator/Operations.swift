@@ -1,0 +1,25 @@
+extension Contract {
+    /// The operations as values: what the server routes by.
+    func operationList() -> String {
+        var swift = SwiftText(imports: [])
+        swift.block("extension Contract.Operation") { swift in
+            for (index, operation) in operations.enumerated() {
+                if index > 0 { swift.line() }
+                swift.document(operation.text)
+                swift.line("public static let \(SwiftName.member(operation.id)) = Self(")
+                swift.line("    \"\(operation.id)\", \"\(operation.method.uppercased())\", \"\(operation.path)\",")
+                let scopes =
+                    operation.scopes.map { "[\($0.map { ".\(SwiftName.joined($0))" }.joined(separator: ", "))]" }
+                    ?? "nil"
+                let query = operation.query.map { "\"\($0.name)\"" }.joined(separator: ", ")
+                swift.line("    scopes: \(scopes), query: [\(query)], keepsAnswers: \(operation.takesIdempotencyKey))")
+            }
+            swift.line()
+            swift.line("/// Every operation, in the order of openapi.yaml.")
+            swift.line("public static let all: [Self] = [")
+            for operation in operations { swift.line("    .\(SwiftName.joined(operation.id)),") }
+            swift.line("]")
+        }
+        return swift.text
+    }
+}

@@ -1,0 +1,79 @@
+/// Swift source as it grows.
+struct SwiftText {
+    private(set) var text: String
+    private var depth = 0
+
+    init(imports: [String]) {
+        text = "// Generated from openapi.yaml by `make contract`. Do not edit.\n\n"
+        if !imports.isEmpty { text += imports.joined(separator: "\n") + "\n\n" }
+    }
+
+    mutating func line(_ line: String = "") {
+        text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
+    }
+
+    /// A line that ends in `{`, what is within, and `}`.
+    mutating func block(_ head: String, _ body: (inout SwiftText) throws -> Void) rethrows {
+        line(head + " {")
+        depth += 1
+        try body(&self)
+        depth -= 1
+        line("}")
+    }
+
+    /// A doc comment of as many lines as it takes.
+    mutating func document(_ words: String) {
+        let width = 120 - 4 * depth - 4
+        var row = ""
+        for word in words.split(whereSeparator: \.isWhitespace) {
+            if !row.isEmpty, row.count + 1 + word.count > width {
+                line("/// " + row)
+                row = ""
+            }
+            row += (row.isEmpty ? "" : " ") + word
+        }
+        if !row.isEmpty { line("/// " + row) }
+    }
+}
+
+/// Names as Swift has them.
+enum SwiftName {
+    private static let reserved: Set = [
+        "default", "in", "is", "as", "case", "switch", "repeat", "operator", "internal", "public", "private", "self",
+        "where", "for", "func", "init", "let", "var", "protocol", "extension", "import", "static", "true", "false",
+    ]
+
+    /// `channel-lost`, `event.state` and `loc-key` become one word, small letter first.
+    static func member(_ word: String) -> String {
+        let name = joined(word)
+        return reserved.contains(name) ? "`\(name)`" : name
+    }
+
+    static func joined(_ word: String) -> String {
+        let parts = word.split { "-._ /".contains($0) }.map(String.init)
+        guard let first = parts.first else { return "none" }
+        return first.prefix(1).lowercased() + first.dropFirst()
+            + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}
+
+extension Contract.ValueType {
+    /// As a Swift type, within the namespace of the contract's types or outside of it.
+    func swift(in space: String = "") -> String {
+        switch self {
+        case .string: "String"
+        case .integer: "Int"
+        case .number: "Double"
+        case .boolean: "Bool"
+        case .date: "Date"
+        case .raw: "RawJSON"
+        case .secret: "String"
+        case .named(let name): space + name
+        case .array(let element): "[\(element.swift(in: space))]"
+        case .map(let value): "[String: \(value.swift(in: space))]"
+        case .optional(let value): value.swift(in: space) + "?"
+        }
+    }
+
+    var wrapped: Self { if case .optional(let value) = self { value } else { self } }
+}

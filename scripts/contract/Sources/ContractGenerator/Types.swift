@@ -1,0 +1,247 @@
+extension Contract {
+    private static let imports = [
+        "#if canImport(FoundationEssentials)", "public import FoundationEssentials", "#else",
+        "public import Foundation",
+        "#endif", "package import JSON",
+    ]
+
+    /// The words of the contract.
+    func words() -> String {
+        var swift = SwiftText(imports: [])
+        swift.block("extension Contract") { swift in
+            var isFirst = true
+            for schema in schemas where schema.name != "ProblemKind" {
+                guard case .words(let words) = schema.shape else { continue }
+                if !isFirst { swift.line() }
+                isFirst = false
+                swift.document(schema.text)
+                swift.block("public struct \(schema.name): ContractWord") { swift in
+                    for (word, text) in words {
+                        swift.document(text.isEmpty ? "The word \(word)." : text)
+                        swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
+                    }
+                    swift.line()
+                    swift.line("/// All that this version knows.")
+                    swift.line("public static let allCases: [Self] = [")
+                    for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
+                    swift.line("]")
+                    swift.line()
+                    swift.line("/// The word.")
+                    swift.line("public let rawValue: String")
+                    swift.line()
+                    swift.line("/// Any word; one that is none of these is a newer server's.")
+                    swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
+                }
+            }
+        }
+        return swift.text
+    }
+
+    /// The kinds of refusals.
+    func problemKinds() -> String {
+        var swift = SwiftText(imports: [])
+        swift.block("extension Contract") { swift in
+            swift.document("The kinds of refusals: the last part of a problem's type.")
+            swift.block("public enum ProblemKind: String, Sendable, Hashable, CaseIterable") { swift in
+                for kind in problems {
+                    swift.document(kind.text)
+                    let name = SwiftName.member(kind.slug)
+                    swift.line("case \(name)" + (name == kind.slug ? "" : " = \"\(kind.slug)\""))
+                }
+                swift.line()
+                swift.line("/// A short sentence, always the same.")
+                swift.block("public var title: String") { swift in
+                    swift.block("switch self") { swift in
+                        for kind in problems {
+                            swift.line("case .\(SwiftName.joined(kind.slug)): \"\(kind.title)\"")
+                        }
+                    }
+                }
+                swift.line()
+                swift.line("/// The HTTP status that it comes with.")
+                swift.block("public var status: Int") { swift in
+                    swift.block("switch self") { swift in
+                        for (status, kinds) in Dictionary(grouping: problems, by: \.status).sorted(by: {
+                            $0.key < $1.key
+                        }) {
+                            let names = kinds.map { ".\(SwiftName.joined($0.slug))" }
+                            for (index, name) in names.enumerated() {
+                                let isLast = index == names.count - 1
+                                swift.line((index == 0 ? "case " : "    ") + name + (isLast ? ": \(status)" : ","))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return swift.text
+    }
+
+    /// The objects of the contract.
+    func objects() -> String {
+        var swift = SwiftText(imports: Self.imports)
+        var isFirst = true
+        for schema in schemas {
+            switch schema.shape {
+            case .words, .plain: continue
+            case .page(let item):
+                if !isFirst { swift.line() }
+                swift.block("extension Contract") { swift in
+                    swift.document(schema.text)
+                    swift.line("public typealias \(schema.name) = Page<\(item.swift())>")
+                }
+            case .object(let fields):
+                if !isFirst { swift.line() }
+                object(schema, fields, &swift)
+            case .union(let cases):
+                if !isFirst { swift.line() }
+                union(schema, cases, &swift)
+            }
+            isFirst = false
+        }
+        swift.line()
+        swift.block("extension Contract") { swift in
+            swift.document("Every object and union by the name of its schema.")
+            swift.line("package static var values: [String: any (ContractValue & Codable).Type] {")
+            swift.line("    [")
+            for schema in schemas {
+                switch schema.shape {
+                case .object, .union: swift.line("    \"\(schema.name)\": \(schema.name).self,")
+                case .page, .plain, .words: continue
+                }
+            }
+            swift.line("    ]")
+            swift.line("}")
+        }
+        return swift.text
+    }
+
+    private func object(_ schema: Schema, _ fields: [Field], _ swift: inout SwiftText) {
+        swift.block("extension Contract") { swift in
+            swift.document(schema.text)
+            swift.block("public struct \(schema.name): Sendable, Hashable, Codable, ContractObject") { swift in
+                for field in fields {
+                    swift.document(field.text.isEmpty ? "\(field.name)." : field.text)
+                    let name = SwiftName.member(field.name)
+                    guard field.type == .secret else {
+                        swift.line("public var \(name): \(field.type.swift())")
+                        continue
+                    }
+                    // Whatever prints the object prints what it stores.
+                    swift.block("public var \(name): String") { swift in
+                        swift.line("get { hidden.rawValue }")
+                        swift.line("set { hidden = Secret(newValue) }")
+                    }
+                    swift.line("private var hidden: Secret")
+                }
+                swift.line()
+                swift.line("/// What is left out is not said.")
+                swift.block("public init(\(parameters(fields)))") { swift in
+                    for field in fields {
+                        let name = SwiftName.member(field.name)
+                        swift.line(
+                            field.type == .secret
+                                ? "hidden = Secret(\(name))" : "self.\(SwiftName.joined(field.name)) = \(name)")
+                    }
+                }
+                if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
+                codable(&swift)
+                swift.line()
+                swift.block("package init(members object: JSONMembers) throws") { swift in
+                    for field in fields {
+                        let read = field.type.isOptional ? "optional" : "required"
+                        let value = "try object.\(read)(\"\(field.name)\")"
+                        swift.line(
+                            field.type == .secret
+                                ? "hidden = Secret(\(value))" : "\(SwiftName.member(field.name)) = \(value)")
+                    }
+                }
+                swift.line()
+                swift.block("package func write(members object: inout JSONWriter)") { swift in
+                    for field in fields { write(field, &swift) }
+                }
+            }
+        }
+    }
+
+    /// Objects that have all members of another and some of their own.
+    private static let bases = ["BroadcastItem": "BroadcastDraft"]
+
+    /// An initializer out of the other.
+    private func extend(_ base: String, by fields: [Field], _ swift: inout SwiftText) {
+        guard let schema = schemas.first(where: { $0.name == base }), case .object(let known) = schema.shape else {
+            return
+        }
+        let names = Set(known.map(\.name))
+        let own = fields.filter { !names.contains($0.name) }
+        swift.line()
+        swift.document("The same of what is said already.")
+        swift.block("public init(\(parameters(own)), _ draft: \(base))") { swift in
+            for field in fields {
+                let name = SwiftName.joined(field.name)
+                swift.line(
+                    "self.\(name) = " + (names.contains(field.name) ? "draft.\(name)" : SwiftName.member(field.name)))
+            }
+        }
+    }
+
+    /// With any encoder; with the API's own the bytes are kept.
+    private func codable(_ swift: inout SwiftText) {
+        swift.line()
+        swift.line("/// Reads it as the API writes it.")
+        swift.line(
+            "public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }")
+        swift.line()
+        swift.line("/// Writes it as the API reads it.")
+        swift.line(
+            "public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }")
+    }
+
+    private func parameters(_ fields: [Field]) -> String {
+        fields.map { field in
+            "\(SwiftName.joined(field.name) == "default" ? "`default`" : SwiftName.joined(field.name)): \(field.type.swift())"
+                + (field.type.isOptional ? " = nil" : "")
+        }.joined(separator: ", ")
+    }
+
+    /// A member that may be left out is written when it is there.
+    private func write(_ field: Field, _ swift: inout SwiftText) {
+        let name = SwiftName.member(field.name)
+        guard field.type.isOptional, !field.isAlwaysThere else {
+            swift.line("object.member(\"\(field.name)\", \(name))")
+            return
+        }
+        swift.line("if let \(name) { object.member(\"\(field.name)\", \(name)) }")
+    }
+
+    private func union(_ schema: Schema, _ cases: [(name: String, type: ValueType)], _ swift: inout SwiftText) {
+        swift.block("extension Contract") { swift in
+            swift.document(schema.text)
+            swift.block("public enum \(schema.name): Sendable, Hashable, Codable, ContractValue") {
+                swift in
+                for (name, type) in cases { swift.line("case \(SwiftName.member(name))(\(type.swift()))") }
+                codable(&swift)
+                swift.line()
+                swift.block("package init(json: JSONValue) throws") { swift in
+                    for (name, type) in cases.dropLast() {
+                        swift.block("if let value = try? \(type.swift())(json: json)") { swift in
+                            swift.line("self = .\(SwiftName.joined(name))(value)")
+                            swift.line("return")
+                        }
+                    }
+                    if let (name, type) = cases.last {
+                        swift.line("self = .\(SwiftName.joined(name))(try \(type.swift())(json: json))")
+                    }
+                }
+                swift.line()
+                swift.block("package func write(to json: inout JSONWriter)") { swift in
+                    swift.block("switch self") { swift in
+                        for (name, _) in cases {
+                            swift.line("case .\(SwiftName.joined(name))(let value): value.write(to: &json)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
