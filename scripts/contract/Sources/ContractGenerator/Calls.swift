@@ -40,10 +40,11 @@ extension Contract {
     }
 
     /// The client's calls: the path's last parameter, the app as one value, the query by name, the body last.
-    func clientCalls() -> String {
-        var swift = SwiftText(imports: ["public import Foundation", "public import GrandstandContract"])
+    func clientCalls(of tag: String) -> String {
+        let operations = operations.filter { $0.tag == tag && !CallNames.byHand.contains($0.id) }
+        var swift = SwiftText(imports: ["public import GrandstandContract"])
         var isFirst = true
-        for operation in operations where !CallNames.byHand.contains(operation.id) {
+        for operation in operations {
             if !isFirst { swift.line() }
             isFirst = false
             let value = operation.answer.map { $0.isEmpty ? "Void" : "GrandstandClient.\($0)" } ?? "Void"
@@ -57,7 +58,8 @@ extension Contract {
                 }
             }
         }
-        return swift.text
+        if swift.text.contains(": Date") { swift.add(import: "public import Foundation") }
+        return isFirst ? "" : swift.text
     }
 
     private func isPatch(_ operation: Operation) -> Bool { operation.method == "patch" }
@@ -119,7 +121,9 @@ extension Contract {
         for field in query { parameters.append("\(field.name): \(field.type.swift(in: "Contract.")) = nil") }
 
         swift.document(
-            isText ? "The same with a body as it is, for what this version's types do not say." : operation.text)
+            isText
+                ? "\(operation.text) Takes the body as JSON, so that it may have members that this version does not know."
+                : operation.text)
         swift.block("public static func \(operation.id)(\(parameters.joined(separator: ", "))) -> Self") { swift in
             var text = "Self(.\(operation.id), \"\(path)\""
             if !query.isEmpty {

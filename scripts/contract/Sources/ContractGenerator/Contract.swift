@@ -9,6 +9,8 @@ struct Contract {
 
     struct Schema {
         var name: String
+        /// The file that has it: the first tag, in the file's order, whose operations come to it.
+        var room: String
         var text: String
         var shape: Shape
     }
@@ -52,6 +54,8 @@ struct Contract {
 
     struct Operation {
         var id: String
+        /// Its only tag.
+        var tag: String
         var method: String
         var path: String
         var text: String
@@ -78,9 +82,10 @@ extension Contract {
     init(yaml text: String) throws {
         guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
         let components = try root.member("components")
-        var reader = Reader(components: components)
+        let reader = Reader(components: components)
+        let rooms = try Rooms(root)
         for (name, node) in try components.member("schemas").pairs() {
-            schemas.append(try reader.schema(name, node))
+            schemas.append(try reader.schema(name, node, in: rooms.rooms[name] ?? Rooms.others))
         }
         let kinds = try components.member("schemas").member("ProblemKind")
         let texts = try kinds.member("x-enum-descriptions")
@@ -105,8 +110,8 @@ extension Contract {
 private struct Reader {
     let components: Node
 
-    func schema(_ name: String, _ node: Node) throws -> Contract.Schema {
-        Contract.Schema(name: name, text: node["description"]?.string ?? "", shape: try shape(name, node))
+    func schema(_ name: String, _ node: Node, in room: String) throws -> Contract.Schema {
+        Contract.Schema(name: name, room: room, text: node["description"]?.string ?? "", shape: try shape(name, node))
     }
 
     private func shape(_ name: String, _ node: Node) throws -> Contract.Shape {
@@ -194,8 +199,8 @@ private struct Reader {
 
     func operation(_ method: String, _ path: String, _ node: Node) throws -> Contract.Operation {
         var operation = Contract.Operation(
-            id: try node.member("operationId").text(), method: method, path: path,
-            text: node["summary"]?.string ?? "", scopes: try scopes(node["security"]))
+            id: try node.member("operationId").text(), tag: try node.member("tags").elements().first?.text() ?? "",
+            method: method, path: path, text: node["summary"]?.string ?? "", scopes: try scopes(node["security"]))
         for parameter in try node["parameters"]?.elements() ?? [] {
             let parameter = try reference(parameter) ?? parameter
             let name = try parameter.member("name").text()
@@ -235,6 +240,43 @@ private struct Reader {
         let alternatives = try security.elements()
         if alternatives.isEmpty { return nil }
         return try alternatives.flatMap { try $0.pairs().flatMap { try $0.1.elements().map { try $0.text() } } }
+    }
+}
+
+/// Which file has which schema.
+private struct Rooms {
+    /// For what no operation comes to.
+    static let others = "others"
+
+    private(set) var rooms: [String: String] = [:]
+    private let components: Node
+
+    init(_ root: Node) throws {
+        components = try root.member("components")
+        let operations = try root.member("paths").pairs().flatMap { try $0.1.pairs().map(\.1) }
+        try collect(try components.member("schemas").member("Problem"), in: "problems")
+        rooms["Problem"] = "problems"
+        for tag in try root.member("tags").elements().map({ try $0.member("name").text() }) {
+            for operation in operations
+            where try operation["tags"]?.elements().contains(where: { try $0.text() == tag }) ?? false {
+                try collect(operation, in: tag)
+            }
+        }
+    }
+
+    private mutating func collect(_ node: Node, in room: String) throws {
+        for (name, member) in node.mapping.map(Array.init) ?? [] {
+            guard name.string == "$ref", let path = member.string?.split(separator: "/").map(String.init) else {
+                try collect(member, in: room)
+                continue
+            }
+            if path[2] == "schemas" {
+                guard rooms[path[3]] == nil else { continue }
+                rooms[path[3]] = room
+            }
+            try collect(try components.member(path[2]).member(path[3]), in: room)
+        }
+        for element in node.sequence.map(Array.init) ?? [] { try collect(element, in: room) }
     }
 }
 

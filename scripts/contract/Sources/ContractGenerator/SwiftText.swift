@@ -3,10 +3,15 @@ struct SwiftText {
     private(set) var text: String
     private var depth = 0
 
+    private static let head = "// Generated from openapi.yaml by `make contract`. Do not edit.\n\n"
+
     init(imports: [String]) {
-        text = "// Generated from openapi.yaml by `make contract`. Do not edit.\n\n"
+        text = Self.head
         if !imports.isEmpty { text += imports.joined(separator: "\n") + "\n\n" }
     }
+
+    /// One more import, above the others.
+    mutating func add(import line: String) { text = Self.head + line + "\n" + text.dropFirst(Self.head.count) }
 
     mutating func line(_ line: String = "") {
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"

@@ -1,40 +1,102 @@
 extension Contract {
-    private static let imports = [
-        "#if canImport(FoundationEssentials)", "public import FoundationEssentials", "#else",
-        "public import Foundation",
-        "#endif", "package import JSON",
-    ]
-
-    /// The words of the contract.
-    func words() -> String {
-        var swift = SwiftText(imports: [])
-        swift.block("extension Contract") { swift in
-            var isFirst = true
-            for schema in schemas where schema.name != "ProblemKind" {
-                guard case .words(let words) = schema.shape else { continue }
-                if !isFirst { swift.line() }
-                isFirst = false
-                swift.document(schema.text)
-                swift.block("public struct \(schema.name): ContractWord") { swift in
-                    for (word, text) in words {
-                        swift.document(text.isEmpty ? "The word \(word)." : text)
-                        swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
-                    }
-                    swift.line()
-                    swift.line("/// All that this version knows.")
-                    swift.line("public static let allCases: [Self] = [")
-                    for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
-                    swift.line("]")
-                    swift.line()
-                    swift.line("/// The word.")
-                    swift.line("public let rawValue: String")
-                    swift.line()
-                    swift.line("/// Any word; one that is none of these is a newer server's.")
-                    swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
-                }
+    /// What the file of these schemas imports.
+    private static func imports(of schemas: [Schema]) -> [String] {
+        func hasDate(_ type: ValueType) -> Bool {
+            switch type {
+            case .date: true
+            case .array(let inner), .map(let inner), .optional(let inner): hasDate(inner)
+            case .string, .integer, .number, .boolean, .raw, .secret, .named: false
             }
         }
+        let hasDates = schemas.contains { schema in
+            switch schema.shape {
+            case .object(let fields): fields.contains { hasDate($0.type) }
+            case .union(let cases): cases.contains { hasDate($0.type) }
+            case .page, .plain, .words: false
+            }
+        }
+        let hasObjects = schemas.contains { schema in
+            switch schema.shape {
+            case .object, .union: true
+            case .page, .plain, .words: false
+            }
+        }
+        let foundation = [
+            "#if canImport(FoundationEssentials)", "public import FoundationEssentials", "#else",
+            "public import Foundation", "#endif",
+        ]
+        return (hasDates ? foundation : []) + (hasObjects ? ["package import JSON"] : [])
+    }
+
+    /// The rooms that have words or objects, in the order of openapi.yaml.
+    var rooms: [String] { schemas.map(\.room).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+
+    /// The words and objects of a room.
+    func types(of room: String) -> String {
+        let schemas = schemas.filter { schema in
+            guard case .plain = schema.shape else { return schema.room == room && schema.name != "ProblemKind" }
+            return false
+        }
+        var swift = SwiftText(imports: Self.imports(of: schemas))
+        var isFirst = true
+        for schema in schemas {
+            if !isFirst { swift.line() }
+            isFirst = false
+            switch schema.shape {
+            case .plain: break
+            case .words(let words): self.words(schema, words, &swift)
+            case .page(let item):
+                swift.block("extension Contract") { swift in
+                    swift.document(schema.text)
+                    swift.line("public typealias \(schema.name) = Page<\(item.swift())>")
+                }
+            case .object(let fields): object(schema, fields, &swift)
+            case .union(let cases): union(schema, cases, &swift)
+            }
+        }
+        return isFirst ? "" : swift.text
+    }
+
+    /// All objects by name.
+    func values() -> String {
+        var swift = SwiftText(imports: [])
+        swift.block("extension Contract") { swift in
+            swift.document("Every object and union by the name of its schema.")
+            swift.line("package static var values: [String: any (ContractValue & Codable).Type] {")
+            swift.line("    [")
+            for schema in schemas {
+                switch schema.shape {
+                case .object, .union: swift.line("    \"\(schema.name)\": \(schema.name).self,")
+                case .page, .plain, .words: continue
+                }
+            }
+            swift.line("    ]")
+            swift.line("}")
+        }
         return swift.text
+    }
+
+    private func words(_ schema: Schema, _ words: [(word: String, text: String)], _ swift: inout SwiftText) {
+        swift.block("extension Contract") { swift in
+            swift.document(schema.text)
+            swift.block("public struct \(schema.name): ContractWord") { swift in
+                for (word, text) in words {
+                    swift.document(text.isEmpty ? "The word \(word)." : text)
+                    swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
+                }
+                swift.line()
+                swift.line("/// All that this version knows.")
+                swift.line("public static let allCases: [Self] = [")
+                for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
+                swift.line("]")
+                swift.line()
+                swift.line("/// The word.")
+                swift.line("public let rawValue: String")
+                swift.line()
+                swift.line("/// Any word. One that is none of these is a newer server's.")
+                swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
+            }
+        }
     }
 
     /// The kinds of refusals.
@@ -73,45 +135,6 @@ extension Contract {
                     }
                 }
             }
-        }
-        return swift.text
-    }
-
-    /// The objects of the contract.
-    func objects() -> String {
-        var swift = SwiftText(imports: Self.imports)
-        var isFirst = true
-        for schema in schemas {
-            switch schema.shape {
-            case .words, .plain: continue
-            case .page(let item):
-                if !isFirst { swift.line() }
-                swift.block("extension Contract") { swift in
-                    swift.document(schema.text)
-                    swift.line("public typealias \(schema.name) = Page<\(item.swift())>")
-                }
-            case .object(let fields):
-                if !isFirst { swift.line() }
-                object(schema, fields, &swift)
-            case .union(let cases):
-                if !isFirst { swift.line() }
-                union(schema, cases, &swift)
-            }
-            isFirst = false
-        }
-        swift.line()
-        swift.block("extension Contract") { swift in
-            swift.document("Every object and union by the name of its schema.")
-            swift.line("package static var values: [String: any (ContractValue & Codable).Type] {")
-            swift.line("    [")
-            for schema in schemas {
-                switch schema.shape {
-                case .object, .union: swift.line("    \"\(schema.name)\": \(schema.name).self,")
-                case .page, .plain, .words: continue
-                }
-            }
-            swift.line("    ]")
-            swift.line("}")
         }
         return swift.text
     }

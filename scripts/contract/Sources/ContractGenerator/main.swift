@@ -1,6 +1,6 @@
 import Foundation
 
-// contract OPENAPI.YAML FOLDER: writes the files of the folder's target anew.
+// ContractGenerator OPENAPI.YAML SOURCES: writes the folders Generated of two targets into the folder SOURCES.
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
     FileHandle.standardError.write(Data("usage: ContractGenerator OPENAPI.YAML SOURCES\n".utf8))
@@ -8,15 +8,18 @@ guard arguments.count == 3 else {
 }
 do {
     let contract = try Contract(yaml: String(contentsOfFile: arguments[1], encoding: .utf8))
-    let files = [
-        "GrandstandContract/Generated/Words.swift": contract.words(),
+    func file(_ room: String) -> String { room.prefix(1).uppercased() + room.dropFirst() + ".swift" }
+    var files = [
         "GrandstandContract/Generated/ProblemKind.swift": contract.problemKinds(),
-        "GrandstandContract/Generated/Objects.swift": contract.objects(),
-        "GrandstandContract/Generated/Operations.swift": contract.operationList(),
+        "GrandstandContract/Generated/Values.swift": contract.values(),
+        "GrandstandContract/Generated/OperationList.swift": contract.operationList(),
         "GrandstandClient/Generated/Names.swift": contract.clientNames(),
-        "GrandstandClient/Generated/Calls.swift": contract.clientCalls(),
     ]
-    for (name, text) in files {
+    for room in contract.rooms {
+        files["GrandstandContract/Generated/\(file(room))"] = contract.types(of: room)
+        files["GrandstandClient/Generated/Calls/\(file(room))"] = contract.clientCalls(of: room)
+    }
+    for (name, text) in files where !text.isEmpty {
         let file = URL(filePath: arguments[2]).appending(path: name)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: file)

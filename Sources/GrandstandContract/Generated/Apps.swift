@@ -1,0 +1,510 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// APNs has two environments, each with its own tokens and channels.
+    public struct Environment: ContractWord {
+        /// For apps that Xcode installs on a device.
+        public static let development = Self(rawValue: "development")
+        /// For apps from TestFlight and the App Store.
+        public static let production = Self(rawValue: "production")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .development,
+            .production,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// Whether the server can sign for an app in an environment.
+    public struct CredentialState: ContractWord {
+        /// The key file can be used.
+        public static let ok = Self(rawValue: "ok")
+        /// There is no key file AuthKey_{keyId}.p8 in the server's folder of keys.
+        public static let missing = Self(rawValue: "missing")
+        /// The file is there but holds no key that can be read.
+        public static let unreadable = Self(rawValue: "unreadable")
+        /// APNs refuses what this key signs. credentialRefusals says why.
+        public static let refused = Self(rawValue: "refused")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .ok,
+            .missing,
+            .unreadable,
+            .refused,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What the server learned about APNs and an app.
+    public struct QuirkName: ContractWord {
+        /// How Apple's channel management wants the bundle ID to be spelled.
+        public static let managementPath = Self(rawValue: "management-path")
+        /// Whether the app has the capability for broadcasts at Apple.
+        public static let broadcastFeature = Self(rawValue: "broadcast-feature")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .managementPath,
+            .broadcastFeature,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// The value of a quirk.
+    public struct QuirkValue: ContractWord {
+        /// Of management-path: as it was registered.
+        public static let registered = Self(rawValue: "registered")
+        /// Of management-path: in lower case.
+        public static let lowercased = Self(rawValue: "lowercased")
+        /// The word on.
+        public static let on = Self(rawValue: "on")
+        /// The word off.
+        public static let off = Self(rawValue: "off")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .registered,
+            .lowercased,
+            .on,
+            .off,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What an admin declares of an app.
+    public struct AppDraft: Sendable, Hashable, Codable, ContractObject {
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// The ID of the team at Apple that the signing key belongs to.
+        public var teamId: String
+        /// The ID of the key at Apple that signs. The server reads the file AuthKey_{keyId}.p8.
+        public var keyId: String
+        /// The most channels that the server keeps for the app in each environment. Apple allows 10,000.
+        public var channelLimit: Int?
+        /// What differs from teamId and keyId in one environment.
+        public var environments: Overrides?
+        /// How people at the console see a contentState. Left out, they see JSON.
+        public var preview: AppPreview?
+
+        /// What is left out is not said.
+        public init(
+            name: String, teamId: String, keyId: String, channelLimit: Int? = nil, environments: Overrides? = nil,
+            preview: AppPreview? = nil
+        ) {
+            self.name = name
+            self.teamId = teamId
+            self.keyId = keyId
+            self.channelLimit = channelLimit
+            self.environments = environments
+            self.preview = preview
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            name = try object.required("name")
+            teamId = try object.required("teamId")
+            keyId = try object.required("keyId")
+            channelLimit = try object.optional("channelLimit")
+            environments = try object.optional("environments")
+            preview = try object.optional("preview")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("name", name)
+            object.member("teamId", teamId)
+            object.member("keyId", keyId)
+            if let channelLimit { object.member("channelLimit", channelLimit) }
+            if let environments { object.member("environments", environments) }
+            if let preview { object.member("preview", preview) }
+        }
+    }
+}
+
+extension Contract {
+    /// Mustache templates that turn a contentState into the plain text that a lock screen would show, for the console.
+    /// They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but no
+    /// partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
+    public struct AppPreview: Sendable, Hashable, Codable, ContractObject {
+        /// One line, at most 2,000 bytes of UTF-8.
+        public var compact: String?
+        /// Several lines, at most 2,000 bytes of UTF-8.
+        public var expanded: String?
+
+        /// What is left out is not said.
+        public init(compact: String? = nil, expanded: String? = nil) {
+            self.compact = compact
+            self.expanded = expanded
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            compact = try object.optional("compact")
+            expanded = try object.optional("expanded")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let compact { object.member("compact", compact) }
+            if let expanded { object.member("expanded", expanded) }
+        }
+    }
+}
+
+extension Contract {
+    /// What differs from the app's own team and key, by environment.
+    public struct Overrides: Sendable, Hashable, Codable, ContractObject {
+        /// In APNs' development environment.
+        public var development: Override?
+        /// In APNs' production environment.
+        public var production: Override?
+
+        /// What is left out is not said.
+        public init(development: Override? = nil, production: Override? = nil) {
+            self.development = development
+            self.production = production
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            development = try object.optional("development")
+            production = try object.optional("production")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let development { object.member("development", development) }
+            if let production { object.member("production", production) }
+        }
+    }
+}
+
+extension Contract {
+    /// Another team or key for one environment.
+    public struct Override: Sendable, Hashable, Codable, ContractObject {
+        /// The team there. Left out, the app's.
+        public var teamId: String?
+        /// The key there. Left out, the app's.
+        public var keyId: String?
+
+        /// What is left out is not said.
+        public init(teamId: String? = nil, keyId: String? = nil) {
+            self.teamId = teamId
+            self.keyId = keyId
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            teamId = try object.optional("teamId")
+            keyId = try object.optional("keyId")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let teamId { object.member("teamId", teamId) }
+            if let keyId { object.member("keyId", keyId) }
+        }
+    }
+}
+
+extension Contract {
+    /// An app, and how the server signs for it.
+    public struct App: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// The bundle ID in lower case. Two apps cannot have the same.
+        public var topic: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// The ID of the team at Apple that the signing key belongs to.
+        public var teamId: String
+        /// The ID of the key at Apple that signs. The server reads the file AuthKey_{keyId}.p8.
+        public var keyId: String
+        /// The most channels that the server keeps for the app in each environment.
+        public var channelLimit: Int
+        /// What differs from the app's own team and key, by environment.
+        public var environments: Overrides
+        /// Whether the server can sign, by environment.
+        public var credentials: [String: CredentialState]
+        /// What APNs says of keys that it refuses, by environment.
+        public var credentialRefusals: [String: CredentialRefusal]
+        /// Where APNs behaves other than documented for this app.
+        public var quirks: [Quirk]
+        /// How people at the console see a contentState. null: as JSON.
+        public var preview: AppPreview?
+        /// When it was registered.
+        public var createdAt: Date?
+        /// When it was last changed.
+        public var updatedAt: Date?
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, topic: String, name: String, teamId: String, keyId: String, channelLimit: Int,
+            environments: Overrides, credentials: [String: CredentialState],
+            credentialRefusals: [String: CredentialRefusal], quirks: [Quirk], preview: AppPreview? = nil,
+            createdAt: Date? = nil, updatedAt: Date? = nil
+        ) {
+            self.bundleId = bundleId
+            self.topic = topic
+            self.name = name
+            self.teamId = teamId
+            self.keyId = keyId
+            self.channelLimit = channelLimit
+            self.environments = environments
+            self.credentials = credentials
+            self.credentialRefusals = credentialRefusals
+            self.quirks = quirks
+            self.preview = preview
+            self.createdAt = createdAt
+            self.updatedAt = updatedAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            topic = try object.required("topic")
+            name = try object.required("name")
+            teamId = try object.required("teamId")
+            keyId = try object.required("keyId")
+            channelLimit = try object.required("channelLimit")
+            environments = try object.required("environments")
+            credentials = try object.required("credentials")
+            credentialRefusals = try object.required("credentialRefusals")
+            quirks = try object.required("quirks")
+            preview = try object.optional("preview")
+            createdAt = try object.optional("createdAt")
+            updatedAt = try object.optional("updatedAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("topic", topic)
+            object.member("name", name)
+            object.member("teamId", teamId)
+            object.member("keyId", keyId)
+            object.member("channelLimit", channelLimit)
+            object.member("environments", environments)
+            object.member("credentials", credentials)
+            object.member("credentialRefusals", credentialRefusals)
+            object.member("quirks", quirks)
+            object.member("preview", preview)
+            object.member("createdAt", createdAt)
+            object.member("updatedAt", updatedAt)
+        }
+    }
+}
+
+extension Contract {
+    /// APNs refuses the provider tokens that a key signs. After two refusals in a row requests wait, and one is sent
+    /// every three seconds, until APNs accepts one or the key file is replaced.
+    public struct CredentialRefusal: Sendable, Hashable, Codable, ContractObject {
+        /// Apple's word in the newest refusal.
+        public var reason: String
+        /// The time of the first refusal in a row.
+        public var since: Date
+
+        /// What is left out is not said.
+        public init(reason: String, since: Date) {
+            self.reason = reason
+            self.since = since
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            reason = try object.required("reason")
+            since = try object.required("since")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("reason", reason)
+            object.member("since", since)
+        }
+    }
+}
+
+extension Contract {
+    /// An app as keys see it that ship in client apps.
+    public struct AppName: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// The bundle ID in lower case.
+        public var topic: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+
+        /// What is left out is not said.
+        public init(bundleId: String, topic: String, name: String) {
+            self.bundleId = bundleId
+            self.topic = topic
+            self.name = name
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            topic = try object.required("topic")
+            name = try object.required("name")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("topic", topic)
+            object.member("name", name)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of apps.
+    public typealias AppPage = Page<App>
+}
+
+extension Contract {
+    /// A page of apps as keys see them that ship in client apps.
+    public typealias AppNamePage = Page<AppName>
+}
+
+extension Contract {
+    /// A correction of a quirk.
+    public struct QuirkDraft: Sendable, Hashable, Codable, ContractObject {
+        /// One of the values of the quirk in the path.
+        public var value: QuirkValue
+
+        /// What is left out is not said.
+        public init(value: QuirkValue) {
+            self.value = value
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            value = try object.required("value")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("value", value)
+        }
+    }
+}
+
+extension Contract {
+    /// Something that the server learned about APNs for an app in an environment.
+    public struct Quirk: Sendable, Hashable, Codable, ContractObject {
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// What the server learned about APNs and an app.
+        public var quirk: QuirkName
+        /// The value of a quirk.
+        public var value: QuirkValue
+        /// When it was learned or set.
+        public var learnedAt: Date
+        /// What it was learned from, or who set it.
+        public var evidence: String
+
+        /// What is left out is not said.
+        public init(environment: Environment, quirk: QuirkName, value: QuirkValue, learnedAt: Date, evidence: String) {
+            self.environment = environment
+            self.quirk = quirk
+            self.value = value
+            self.learnedAt = learnedAt
+            self.evidence = evidence
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            environment = try object.required("environment")
+            quirk = try object.required("quirk")
+            value = try object.required("value")
+            learnedAt = try object.required("learnedAt")
+            evidence = try object.required("evidence")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("environment", environment)
+            object.member("quirk", quirk)
+            object.member("value", value)
+            object.member("learnedAt", learnedAt)
+            object.member("evidence", evidence)
+        }
+    }
+}

@@ -1,0 +1,253 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy for
+    /// its whole life.
+    public struct StoragePolicy: ContractWord {
+        /// APNs sends each message once. A device that is offline misses it.
+        public static let noMessageStored = Self(rawValue: "noMessageStored")
+        /// APNs stores the newest message until its expiration. A device that was offline gets that one.
+        public static let mostRecentMessageStored = Self(rawValue: "mostRecentMessageStored")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .noMessageStored,
+            .mostRecentMessageStored,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// A channel to be created at Apple, without an event.
+    public struct ChannelDraft: Sendable, Hashable, Codable, ContractObject {
+        /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
+        /// for its whole life.
+        public var storagePolicy: StoragePolicy
+        /// A name for people, at most 200 characters.
+        public var label: String?
+
+        /// What is left out is not said.
+        public init(storagePolicy: StoragePolicy, label: String? = nil) {
+            self.storagePolicy = storagePolicy
+            self.label = label
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            storagePolicy = try object.required("storagePolicy")
+            label = try object.optional("label")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("storagePolicy", storagePolicy)
+            if let label { object.member("label", label) }
+        }
+    }
+}
+
+extension Contract {
+    /// A channel that was made elsewhere.
+    public struct ChannelImport: Sendable, Hashable, Codable, ContractObject {
+        /// Apple's ID of a channel, as it came. Apps pass it to ActivityKit, pushType .channel(…).
+        public var channelId: String
+        /// A name for people, at most 200 characters.
+        public var label: String?
+        /// The event that it shall serve. Left out, it serves none.
+        public var eventKey: String?
+        /// With eventKey only: the audience that it shall serve. Left out, the one without a variant.
+        public var variant: String?
+
+        /// What is left out is not said.
+        public init(channelId: String, label: String? = nil, eventKey: String? = nil, variant: String? = nil) {
+            self.channelId = channelId
+            self.label = label
+            self.eventKey = eventKey
+            self.variant = variant
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            channelId = try object.required("channelId")
+            label = try object.optional("label")
+            eventKey = try object.optional("eventKey")
+            variant = try object.optional("variant")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("channelId", channelId)
+            if let label { object.member("label", label) }
+            if let eventKey { object.member("eventKey", eventKey) }
+            if let variant { object.member("variant", variant) }
+        }
+    }
+}
+
+extension Contract {
+    /// A channel of the ledger, or with managed=false one that only Apple's list has. The latter has id null, and
+    /// neither state, eventKey, label, reason, nextAttemptAt nor createdAt, but firstSeenAt.
+    public struct Channel: Sendable, Hashable, Codable, ContractObject {
+        /// The server's ID of it, for paths.
+        public var id: String?
+        /// Apple's ID of it. null until Apple has answered.
+        public var channelId: String?
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The variant of the audience that it serves, if that has one.
+        public var variant: String?
+        /// Its policy. null where Apple has not been asked for it.
+        public var storagePolicy: StoragePolicy?
+        /// How the server sees a channel.
+        public var state: ChannelState?
+        /// The event that it serves.
+        public var eventKey: String?
+        /// A name for people.
+        public var label: String?
+        /// Why it waits or failed.
+        public var reason: String?
+        /// When the server next calls Apple for it.
+        public var nextAttemptAt: Date?
+        /// When it was asked for or taken over.
+        public var createdAt: Date?
+        /// When it was first seen in Apple's list.
+        public var firstSeenAt: Date?
+        /// Whether the ledger has it.
+        public var managed: Bool
+        /// What Apple says of a channel just now. Only with verify=true.
+        public var verified: Verification?
+
+        /// What is left out is not said.
+        public init(
+            id: String? = nil, channelId: String? = nil, bundleId: String, environment: Environment,
+            variant: String? = nil, storagePolicy: StoragePolicy? = nil, state: ChannelState? = nil,
+            eventKey: String? = nil, label: String? = nil, reason: String? = nil, nextAttemptAt: Date? = nil,
+            createdAt: Date? = nil, firstSeenAt: Date? = nil, managed: Bool, verified: Verification? = nil
+        ) {
+            self.id = id
+            self.channelId = channelId
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+            self.storagePolicy = storagePolicy
+            self.state = state
+            self.eventKey = eventKey
+            self.label = label
+            self.reason = reason
+            self.nextAttemptAt = nextAttemptAt
+            self.createdAt = createdAt
+            self.firstSeenAt = firstSeenAt
+            self.managed = managed
+            self.verified = verified
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.optional("id")
+            channelId = try object.optional("channelId")
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            storagePolicy = try object.optional("storagePolicy")
+            state = try object.optional("state")
+            eventKey = try object.optional("eventKey")
+            label = try object.optional("label")
+            reason = try object.optional("reason")
+            nextAttemptAt = try object.optional("nextAttemptAt")
+            createdAt = try object.optional("createdAt")
+            firstSeenAt = try object.optional("firstSeenAt")
+            managed = try object.required("managed")
+            verified = try object.optional("verified")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("channelId", channelId)
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("storagePolicy", storagePolicy)
+            if let state { object.member("state", state) }
+            if let eventKey { object.member("eventKey", eventKey) }
+            if let label { object.member("label", label) }
+            if let reason { object.member("reason", reason) }
+            if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }
+            if let createdAt { object.member("createdAt", createdAt) }
+            if let firstSeenAt { object.member("firstSeenAt", firstSeenAt) }
+            object.member("managed", managed)
+            if let verified { object.member("verified", verified) }
+        }
+    }
+}
+
+extension Contract {
+    /// What Apple says of a channel just now. Only with verify=true.
+    public struct Verification: Sendable, Hashable, Codable, ContractObject {
+        /// Whether Apple has it.
+        public var exists: Bool
+        /// Its policy at Apple. null where Apple does not have it.
+        public var storagePolicy: StoragePolicy?
+        /// When Apple answered.
+        public var at: Date
+
+        /// What is left out is not said.
+        public init(exists: Bool, storagePolicy: StoragePolicy? = nil, at: Date) {
+            self.exists = exists
+            self.storagePolicy = storagePolicy
+            self.at = at
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            exists = try object.required("exists")
+            storagePolicy = try object.optional("storagePolicy")
+            at = try object.required("at")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("exists", exists)
+            object.member("storagePolicy", storagePolicy)
+            object.member("at", at)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of channels.
+    public typealias ChannelPage = Page<Channel>
+}

@@ -1,0 +1,1012 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// How far an event is.
+    public struct EventState: ContractWord {
+        /// startsAt has not come and nothing was sent.
+        public static let scheduled = Self(rawValue: "scheduled")
+        /// startsAt has passed or an update was sent. It takes broadcasts.
+        public static let live = Self(rawValue: "live")
+        /// An end was accepted, or the server closed the event because nothing more was sent for it.
+        public static let ended = Self(rawValue: "ended")
+        /// Its organiser deleted it. POST …/reopen takes that back.
+        public static let cancelled = Self(rawValue: "cancelled")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .scheduled,
+            .live,
+            .ended,
+            .cancelled,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How the activities of an audience are reached. The organiser decides. Left out, it is channel.
+    public struct AudienceDelivery: ContractWord {
+        /// By a broadcast channel. Activities without one that report an update token are reached by that.
+        public static let channel = Self(rawValue: "channel")
+        /// By update tokens only. The server makes no channel.
+        public static let tokens = Self(rawValue: "tokens")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .channel,
+            .tokens,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How far the channel of an audience is, as organisers see it.
+    public struct AudienceChannelState: ContractWord {
+        /// The time at which channels open has not come. It is nextAttemptAt.
+        public static let waiting = Self(rawValue: "waiting")
+        /// The server asks Apple for it, or will soon.
+        public static let pending = Self(rawValue: "pending")
+        /// It takes messages.
+        public static let active = Self(rawValue: "active")
+        /// The event is over. The channel is kept for a while.
+        public static let retiring = Self(rawValue: "retiring")
+        /// It is gone.
+        public static let deleted = Self(rawValue: "deleted")
+        /// Apple refused to create it, or there was no place left. The server tries again at nextAttemptAt.
+        public static let failed = Self(rawValue: "failed")
+        /// The audience is reached by tokens, or the event was over before it had a channel.
+        public static let none = Self(rawValue: "none")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .waiting,
+            .pending,
+            .active,
+            .retiring,
+            .deleted,
+            .failed,
+            .none,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What became of an audience's channel when its event was opened again.
+    public struct ChannelFate: ContractWord {
+        /// It is still there with everybody who follows it.
+        public static let kept = Self(rawValue: "kept")
+        /// It was gone or never made. Another one is made, and followers of the old one are lost.
+        public static let new = Self(rawValue: "new")
+        /// The audience is reached by tokens.
+        public static let none = Self(rawValue: "none")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .kept,
+            .new,
+            .none,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// People to whom an event is shown: one app in one environment, and perhaps a variant. Each audience has a channel
+    /// of its own.
+    public struct Audience: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// Tells it from other audiences of the app and environment. Not with delivery tokens.
+        public var variant: String?
+        /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
+        /// for its whole life.
+        public var storagePolicy: StoragePolicy
+        /// How its activities are reached.
+        public var delivery: AudienceDelivery?
+        /// The priority of this audience's messages, where a broadcast gives none.
+        public var priority: Int?
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
+            delivery: AudienceDelivery? = nil, priority: Int? = nil
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+            self.storagePolicy = storagePolicy
+            self.delivery = delivery
+            self.priority = priority
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            storagePolicy = try object.required("storagePolicy")
+            delivery = try object.optional("delivery")
+            priority = try object.optional("priority")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("storagePolicy", storagePolicy)
+            if let delivery { object.member("delivery", delivery) }
+            if let priority { object.member("priority", priority) }
+        }
+    }
+}
+
+extension Contract {
+    /// Names audiences of an event. Without variant all of the app and environment.
+    public struct AudienceSelector: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// Only the audience of this variant.
+        public var variant: String?
+
+        /// What is left out is not said.
+        public init(bundleId: String, environment: Environment, variant: String? = nil) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+        }
+    }
+}
+
+extension Contract {
+    /// What an organiser declares of an event. The server makes its channels accordingly.
+    public struct EventDraft: Sendable, Hashable, Codable, ContractObject {
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// A word by which organisers filter events, for example football. At most 64 characters.
+        public var kind: String?
+        /// When it is planned to start.
+        public var startsAt: Date?
+        /// When it is planned to end; not before startsAt. The server closes the event twelve hours after it, or after
+        /// the last message, if no end was sent.
+        public var endsAt: Date?
+        /// When its channels are created. Without it and without channelsOpenBefore: at once. Not together with
+        /// channelsOpenBefore.
+        public var channelsOpenAt: Date?
+        /// Its channels are created so many seconds before startsAt, which must be there; they move with it. Not
+        /// together with channelsOpenAt.
+        public var channelsOpenBefore: Int?
+        /// To whom it is shown. bundleId, environment and variant together stand once.
+        public var audiences: [Audience]
+        /// JSON of the organiser, kept as it is. grandstand season writes its member season; the list's parameter
+        /// season compares season.name.
+        public var metadata: RawJSON?
+        /// Who follows one of these gets the event's start; apps list events by them.
+        public var topics: [String]?
+        /// The push that starts its Live Activity. Without it no push does.
+        public var start: StartDraft?
+        /// What its messages have that do not say otherwise.
+        public var defaults: EventDefaults?
+
+        /// What is left out is not said.
+        public init(
+            name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil, channelsOpenAt: Date? = nil,
+            channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: RawJSON? = nil, topics: [String]? = nil,
+            start: StartDraft? = nil, defaults: EventDefaults? = nil
+        ) {
+            self.name = name
+            self.kind = kind
+            self.startsAt = startsAt
+            self.endsAt = endsAt
+            self.channelsOpenAt = channelsOpenAt
+            self.channelsOpenBefore = channelsOpenBefore
+            self.audiences = audiences
+            self.metadata = metadata
+            self.topics = topics
+            self.start = start
+            self.defaults = defaults
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            name = try object.required("name")
+            kind = try object.optional("kind")
+            startsAt = try object.optional("startsAt")
+            endsAt = try object.optional("endsAt")
+            channelsOpenAt = try object.optional("channelsOpenAt")
+            channelsOpenBefore = try object.optional("channelsOpenBefore")
+            audiences = try object.required("audiences")
+            metadata = try object.optional("metadata")
+            topics = try object.optional("topics")
+            start = try object.optional("start")
+            defaults = try object.optional("defaults")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("name", name)
+            if let kind { object.member("kind", kind) }
+            if let startsAt { object.member("startsAt", startsAt) }
+            if let endsAt { object.member("endsAt", endsAt) }
+            if let channelsOpenAt { object.member("channelsOpenAt", channelsOpenAt) }
+            if let channelsOpenBefore { object.member("channelsOpenBefore", channelsOpenBefore) }
+            object.member("audiences", audiences)
+            if let metadata { object.member("metadata", metadata) }
+            if let topics { object.member("topics", topics) }
+            if let start { object.member("start", start) }
+            if let defaults { object.member("defaults", defaults) }
+        }
+    }
+}
+
+extension Contract {
+    /// What an event's messages have that do not say otherwise.
+    public struct EventDefaults: Sendable, Hashable, Codable, ContractObject {
+        /// Their priority, also of alerts and ends. An audience's own goes before it.
+        public var priority: Int?
+        /// Seconds from the acceptance of a message, or from its sendAt, until the system marks its content as out of
+        /// date (stale-date). At most twelve hours.
+        public var staleAfter: Int?
+        /// For updates only: the seconds for which one is worth sending. An end has eight hours.
+        public var expiresIn: Int?
+        /// Which of an app's activities is shown first. The highest wins.
+        public var relevanceScore: Double?
+
+        /// What is left out is not said.
+        public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: Double? = nil)
+        {
+            self.priority = priority
+            self.staleAfter = staleAfter
+            self.expiresIn = expiresIn
+            self.relevanceScore = relevanceScore
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            priority = try object.optional("priority")
+            staleAfter = try object.optional("staleAfter")
+            expiresIn = try object.optional("expiresIn")
+            relevanceScore = try object.optional("relevanceScore")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let priority { object.member("priority", priority) }
+            if let staleAfter { object.member("staleAfter", staleAfter) }
+            if let expiresIn { object.member("expiresIn", expiresIn) }
+            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+        }
+    }
+}
+
+extension Contract {
+    /// An event as it was declared, and what became of it. metadata has the bytes that were declared.
+    public struct Event: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var key: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// A word by which organisers filter events.
+        public var kind: String?
+        /// How far an event is.
+        public var state: EventState
+        /// When it is planned to start.
+        public var startsAt: Date?
+        /// When it is planned to end.
+        public var endsAt: Date?
+        /// When its channels are created, if a time was declared.
+        public var channelsOpenAt: Date?
+        /// How many seconds before startsAt its channels are created, if that was declared.
+        public var channelsOpenBefore: Int?
+        /// To whom it is shown, with their channels.
+        public var audiences: [EventAudience]
+        /// JSON of the organiser, as it was declared. Without any, an empty object.
+        public var metadata: RawJSON
+        /// Who follows one of these gets the event's start.
+        public var topics: [String]
+        /// The push that starts its Live Activity. null: none does.
+        public var start: Start?
+        /// What its messages have that do not say otherwise. null: none were declared.
+        public var defaults: EventDefaults?
+        /// When it was first declared.
+        public var createdAt: Date
+        /// When it was last changed.
+        public var updatedAt: Date
+        /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
+        public var reopenedAt: Date?
+        /// Only in the answer to PUT and PATCH. Effects that may not be meant: followers that are lost (another storage
+        /// policy, an audience removed without an end), scheduled broadcasts that keep their times while the event
+        /// moves, go at once or after endsAt, a start's staleDate that is past.
+        public var warnings: [String]?
+
+        /// What is left out is not said.
+        public init(
+            key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
+            endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
+            audiences: [EventAudience], metadata: RawJSON, topics: [String], start: Start? = nil,
+            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, reopenedAt: Date? = nil,
+            warnings: [String]? = nil
+        ) {
+            self.key = key
+            self.name = name
+            self.kind = kind
+            self.state = state
+            self.startsAt = startsAt
+            self.endsAt = endsAt
+            self.channelsOpenAt = channelsOpenAt
+            self.channelsOpenBefore = channelsOpenBefore
+            self.audiences = audiences
+            self.metadata = metadata
+            self.topics = topics
+            self.start = start
+            self.defaults = defaults
+            self.createdAt = createdAt
+            self.updatedAt = updatedAt
+            self.reopenedAt = reopenedAt
+            self.warnings = warnings
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            key = try object.required("key")
+            name = try object.required("name")
+            kind = try object.optional("kind")
+            state = try object.required("state")
+            startsAt = try object.optional("startsAt")
+            endsAt = try object.optional("endsAt")
+            channelsOpenAt = try object.optional("channelsOpenAt")
+            channelsOpenBefore = try object.optional("channelsOpenBefore")
+            audiences = try object.required("audiences")
+            metadata = try object.required("metadata")
+            topics = try object.required("topics")
+            start = try object.optional("start")
+            defaults = try object.optional("defaults")
+            createdAt = try object.required("createdAt")
+            updatedAt = try object.required("updatedAt")
+            reopenedAt = try object.optional("reopenedAt")
+            warnings = try object.optional("warnings")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("key", key)
+            object.member("name", name)
+            object.member("kind", kind)
+            object.member("state", state)
+            object.member("startsAt", startsAt)
+            object.member("endsAt", endsAt)
+            object.member("channelsOpenAt", channelsOpenAt)
+            object.member("channelsOpenBefore", channelsOpenBefore)
+            object.member("audiences", audiences)
+            object.member("metadata", metadata)
+            object.member("topics", topics)
+            object.member("start", start)
+            object.member("defaults", defaults)
+            object.member("createdAt", createdAt)
+            object.member("updatedAt", updatedAt)
+            if let reopenedAt { object.member("reopenedAt", reopenedAt) }
+            if let warnings { object.member("warnings", warnings) }
+        }
+    }
+}
+
+extension Contract {
+    /// An event after its end or cancellation was taken back.
+    public struct ReopenedEvent: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var key: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// A word by which organisers filter events.
+        public var kind: String?
+        /// How far an event is.
+        public var state: EventState
+        /// When it is planned to start.
+        public var startsAt: Date?
+        /// When it is planned to end.
+        public var endsAt: Date?
+        /// When its channels are created, if a time was declared.
+        public var channelsOpenAt: Date?
+        /// How many seconds before startsAt its channels are created, if that was declared.
+        public var channelsOpenBefore: Int?
+        /// To whom it is shown, with their channels.
+        public var audiences: [EventAudience]
+        /// JSON of the organiser, as it was declared.
+        public var metadata: RawJSON
+        /// Who follows one of these gets the event's start.
+        public var topics: [String]
+        /// The push that starts its Live Activity. null: none does.
+        public var start: Start?
+        /// What its messages have that do not say otherwise.
+        public var defaults: EventDefaults?
+        /// When it was first declared.
+        public var createdAt: Date
+        /// When it was last changed.
+        public var updatedAt: Date
+        /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
+        public var reopenedAt: Date?
+        /// The audiences that were opened again, and what became of their channels. Empty where the event was not over.
+        public var channels: [ReopenedChannel]
+        /// The broadcasts that this sends: the newest content once more, and updates that an end had replaced.
+        public var broadcasts: [String]
+        /// What cannot be taken back: ends that devices may have got, channels and followers that are lost.
+        public var warnings: [String]
+
+        /// What is left out is not said.
+        public init(
+            key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
+            endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
+            audiences: [EventAudience], metadata: RawJSON, topics: [String], start: Start? = nil,
+            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, reopenedAt: Date? = nil,
+            channels: [ReopenedChannel], broadcasts: [String], warnings: [String]
+        ) {
+            self.key = key
+            self.name = name
+            self.kind = kind
+            self.state = state
+            self.startsAt = startsAt
+            self.endsAt = endsAt
+            self.channelsOpenAt = channelsOpenAt
+            self.channelsOpenBefore = channelsOpenBefore
+            self.audiences = audiences
+            self.metadata = metadata
+            self.topics = topics
+            self.start = start
+            self.defaults = defaults
+            self.createdAt = createdAt
+            self.updatedAt = updatedAt
+            self.reopenedAt = reopenedAt
+            self.channels = channels
+            self.broadcasts = broadcasts
+            self.warnings = warnings
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            key = try object.required("key")
+            name = try object.required("name")
+            kind = try object.optional("kind")
+            state = try object.required("state")
+            startsAt = try object.optional("startsAt")
+            endsAt = try object.optional("endsAt")
+            channelsOpenAt = try object.optional("channelsOpenAt")
+            channelsOpenBefore = try object.optional("channelsOpenBefore")
+            audiences = try object.required("audiences")
+            metadata = try object.required("metadata")
+            topics = try object.required("topics")
+            start = try object.optional("start")
+            defaults = try object.optional("defaults")
+            createdAt = try object.required("createdAt")
+            updatedAt = try object.required("updatedAt")
+            reopenedAt = try object.optional("reopenedAt")
+            channels = try object.required("channels")
+            broadcasts = try object.required("broadcasts")
+            warnings = try object.required("warnings")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("key", key)
+            object.member("name", name)
+            object.member("kind", kind)
+            object.member("state", state)
+            object.member("startsAt", startsAt)
+            object.member("endsAt", endsAt)
+            object.member("channelsOpenAt", channelsOpenAt)
+            object.member("channelsOpenBefore", channelsOpenBefore)
+            object.member("audiences", audiences)
+            object.member("metadata", metadata)
+            object.member("topics", topics)
+            object.member("start", start)
+            object.member("defaults", defaults)
+            object.member("createdAt", createdAt)
+            object.member("updatedAt", updatedAt)
+            if let reopenedAt { object.member("reopenedAt", reopenedAt) }
+            object.member("channels", channels)
+            object.member("broadcasts", broadcasts)
+            object.member("warnings", warnings)
+        }
+    }
+}
+
+extension Contract {
+    /// What became of one audience's channel when its event was opened again.
+    public struct ReopenedChannel: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The audience's variant, if it has one.
+        public var variant: String?
+        /// What became of an audience's channel when its event was opened again.
+        public var channel: ChannelFate
+
+        /// What is left out is not said.
+        public init(bundleId: String, environment: Environment, variant: String? = nil, channel: ChannelFate) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+            self.channel = channel
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            channel = try object.required("channel")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("channel", channel)
+        }
+    }
+}
+
+extension Contract {
+    /// Which audiences to open again.
+    public struct ReopenOrder: Sendable, Hashable, Codable, ContractObject {
+        /// Only these. Left out: all.
+        public var audiences: [AudienceSelector]?
+
+        /// What is left out is not said.
+        public init(audiences: [AudienceSelector]? = nil) {
+            self.audiences = audiences
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            audiences = try object.optional("audiences")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let audiences { object.member("audiences", audiences) }
+        }
+    }
+}
+
+extension Contract {
+    /// An audience of an event, with its channel.
+    public struct EventAudience: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// Its variant, if it has one.
+        public var variant: String?
+        /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
+        /// for its whole life.
+        public var storagePolicy: StoragePolicy
+        /// How the activities of an audience are reached. The organiser decides. Left out, it is channel.
+        public var delivery: AudienceDelivery
+        /// The priority of its messages where a broadcast gives none, if one was declared.
+        public var priority: Int?
+        /// How far the channel of an audience is.
+        public var channel: AudienceChannel
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
+            delivery: AudienceDelivery, priority: Int? = nil, channel: AudienceChannel
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+            self.storagePolicy = storagePolicy
+            self.delivery = delivery
+            self.priority = priority
+            self.channel = channel
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            storagePolicy = try object.required("storagePolicy")
+            delivery = try object.required("delivery")
+            priority = try object.optional("priority")
+            channel = try object.required("channel")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("storagePolicy", storagePolicy)
+            object.member("delivery", delivery)
+            if let priority { object.member("priority", priority) }
+            object.member("channel", channel)
+        }
+    }
+}
+
+extension Contract {
+    /// How far the channel of an audience is.
+    public struct AudienceChannel: Sendable, Hashable, Codable, ContractObject {
+        /// How far the channel of an audience is, as organisers see it.
+        public var state: AudienceChannelState
+        /// Apple's ID of it, once Apple has answered.
+        public var channelId: String?
+        /// Why it waits or failed.
+        public var reason: String?
+        /// When the server next calls Apple for it.
+        public var nextAttemptAt: Date?
+
+        /// What is left out is not said.
+        public init(
+            state: AudienceChannelState, channelId: String? = nil, reason: String? = nil, nextAttemptAt: Date? = nil
+        ) {
+            self.state = state
+            self.channelId = channelId
+            self.reason = reason
+            self.nextAttemptAt = nextAttemptAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            state = try object.required("state")
+            channelId = try object.optional("channelId")
+            reason = try object.optional("reason")
+            nextAttemptAt = try object.optional("nextAttemptAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("state", state)
+            if let channelId { object.member("channelId", channelId) }
+            if let reason { object.member("reason", reason) }
+            if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }
+        }
+    }
+}
+
+extension Contract {
+    /// A page of events.
+    public typealias EventPage = Page<Event>
+}
+
+extension Contract {
+    /// The push that starts the event's Live Activity for everyone who follows one of its topics, once each. It shows
+    /// the newest accepted content; contentState is shown until there is some, and without it no push is made before.
+    /// With the longest alert the push may have 4,096 bytes (413 payload-too-large).
+    public struct StartDraft: Sendable, Hashable, Codable, ContractObject {
+        /// When. Left out, at startsAt, which must be there then.
+        public var at: Date?
+        /// After at. Who begins to follow before this gets it then. Left out, until endsAt, and without that for four
+        /// hours.
+        public var until: Date?
+        /// The name of the app's Swift type of ActivityAttributes, at most 128 characters.
+        public var attributesType: String
+        /// The static attributes of the activity. They reach the app byte for byte.
+        public var attributes: RawJSON
+        /// What it shows until a broadcast with content is accepted. It reaches the app byte for byte.
+        public var contentState: RawJSON?
+        /// The alert, byte for byte. Apple starts no activity without one.
+        public var alert: Alert
+        /// Alerts by BCP 47 tags, byte for byte. An installation gets the best match of its locale (RFC 4647 lookup),
+        /// else alert. Capitals do not tell tags apart.
+        public var alertsByLocale: [String: Alert]?
+        /// From when on the system marks contentState as out of date. Fractions of seconds are cut off.
+        public var staleDate: Date?
+        /// Only these audiences of the event. Left out: all. Where an app has several in an environment, its activities
+        /// start on the one without a variant, else on the first that is not over.
+        public var audiences: [AudienceSelector]?
+
+        /// What is left out is not said.
+        public init(
+            at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
+            contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
+            audiences: [AudienceSelector]? = nil
+        ) {
+            self.at = at
+            self.until = until
+            self.attributesType = attributesType
+            self.attributes = attributes
+            self.contentState = contentState
+            self.alert = alert
+            self.alertsByLocale = alertsByLocale
+            self.staleDate = staleDate
+            self.audiences = audiences
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            at = try object.optional("at")
+            until = try object.optional("until")
+            attributesType = try object.required("attributesType")
+            attributes = try object.required("attributes")
+            contentState = try object.optional("contentState")
+            alert = try object.required("alert")
+            alertsByLocale = try object.optional("alertsByLocale")
+            staleDate = try object.optional("staleDate")
+            audiences = try object.optional("audiences")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let at { object.member("at", at) }
+            if let until { object.member("until", until) }
+            object.member("attributesType", attributesType)
+            object.member("attributes", attributes)
+            if let contentState { object.member("contentState", contentState) }
+            object.member("alert", alert)
+            if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
+            if let staleDate { object.member("staleDate", staleDate) }
+            if let audiences { object.member("audiences", audiences) }
+        }
+    }
+}
+
+extension Contract {
+    /// The start of an event as it was declared. Members that were left out are null.
+    public struct Start: Sendable, Hashable, Codable, ContractObject {
+        /// When. null: at startsAt.
+        public var at: Date?
+        /// Who begins to follow before this gets it then. null: until endsAt, and without that for four hours.
+        public var until: Date?
+        /// The name of the app's Swift type of ActivityAttributes, at most 128 characters.
+        public var attributesType: String
+        /// The static attributes of the activity.
+        public var attributes: RawJSON
+        /// What it shows until a broadcast with content is accepted.
+        public var contentState: RawJSON?
+        /// The alert.
+        public var alert: Alert
+        /// Alerts by BCP 47 tags.
+        public var alertsByLocale: [String: Alert]?
+        /// From when on the system marks contentState as out of date.
+        public var staleDate: Date?
+        /// Only these audiences of the event. null: all.
+        public var audiences: [AudienceSelector]?
+
+        /// What is left out is not said.
+        public init(
+            at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
+            contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
+            audiences: [AudienceSelector]? = nil
+        ) {
+            self.at = at
+            self.until = until
+            self.attributesType = attributesType
+            self.attributes = attributes
+            self.contentState = contentState
+            self.alert = alert
+            self.alertsByLocale = alertsByLocale
+            self.staleDate = staleDate
+            self.audiences = audiences
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            at = try object.optional("at")
+            until = try object.optional("until")
+            attributesType = try object.required("attributesType")
+            attributes = try object.required("attributes")
+            contentState = try object.optional("contentState")
+            alert = try object.required("alert")
+            alertsByLocale = try object.optional("alertsByLocale")
+            staleDate = try object.optional("staleDate")
+            audiences = try object.optional("audiences")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("at", at)
+            object.member("until", until)
+            object.member("attributesType", attributesType)
+            object.member("attributes", attributes)
+            object.member("contentState", contentState)
+            object.member("alert", alert)
+            object.member("alertsByLocale", alertsByLocale)
+            object.member("staleDate", staleDate)
+            object.member("audiences", audiences)
+        }
+    }
+}
+
+extension Contract {
+    /// A text for people, as it is or by a key that the app translates.
+    public enum LocalizedText: Sendable, Hashable, Codable, ContractValue {
+        case text(String)
+        case localized(LocalizedKey)
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(json: JSONValue) throws {
+            if let value = try? String(json: json) {
+                self = .text(value)
+                return
+            }
+            self = .localized(try LocalizedKey(json: json))
+        }
+
+        package func write(to json: inout JSONWriter) {
+            switch self {
+            case .text(let value): value.write(to: &json)
+            case .localized(let value): value.write(to: &json)
+            }
+        }
+    }
+}
+
+extension Contract {
+    /// A text that the app translates.
+    public struct LocalizedKey: Sendable, Hashable, Codable, ContractObject {
+        /// The key in the app's Localizable.strings.
+        public var locKey: String
+        /// What takes the place of the key's variables, in order.
+        public var locArgs: [String]?
+
+        /// What is left out is not said.
+        public init(locKey: String, locArgs: [String]? = nil) {
+            self.locKey = locKey
+            self.locArgs = locArgs
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            locKey = try object.required("loc-key")
+            locArgs = try object.optional("loc-args")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("loc-key", locKey)
+            if let locArgs { object.member("loc-args", locArgs) }
+        }
+    }
+}
+
+extension Contract {
+    /// Makes the device ring and light up. It needs a title or a body that is not empty. An alert rings until the
+    /// message expires; without expiresIn (or an apnsExpiration other than 0) for 15 minutes (GRANDSTAND_ALERT_FRESH).
+    /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
+    public struct Alert: Sendable, Hashable, Codable, ContractObject {
+        /// The first line.
+        public var title: LocalizedText?
+        /// The text below the title.
+        public var body: LocalizedText?
+        /// The name of a sound file in the app, or default.
+        public var sound: String?
+
+        /// What is left out is not said.
+        public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
+            self.title = title
+            self.body = body
+            self.sound = sound
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            title = try object.optional("title")
+            body = try object.optional("body")
+            sound = try object.optional("sound")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let title { object.member("title", title) }
+            if let body { object.member("body", body) }
+            if let sound { object.member("sound", sound) }
+        }
+    }
+}

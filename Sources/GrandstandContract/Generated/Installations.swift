@@ -1,0 +1,781 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// The state of a Live Activity as ActivityKit tells it to the app.
+    public struct ActivityState: ContractWord {
+        /// It is shown.
+        public static let active = Self(rawValue: "active")
+        /// It is shown and marked as out of date.
+        public static let stale = Self(rawValue: "stale")
+        /// It is over and may still be visible.
+        public static let ended = Self(rawValue: "ended")
+        /// It is no longer visible.
+        public static let dismissed = Self(rawValue: "dismissed")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .active,
+            .stale,
+            .ended,
+            .dismissed,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// The whole state of an installation. What is left out is cleared.
+    public struct InstallationDraft: Sendable, Hashable, Codable, ContractObject {
+        /// Rises with every change, so that of two requests that overtake each other the newer one holds. Left out, the
+        /// last to arrive holds.
+        public var sequence: Int?
+        /// The version of iOS or iPadOS. Two numbers count; further ones are ignored.
+        public var systemVersion: String
+        /// The app's version.
+        public var appVersion: String?
+        /// The user's locale as a BCP 47 tag. It chooses the alert of a start.
+        public var locale: String?
+        /// The name of the user's time zone.
+        public var timeZone: String?
+        /// Whether the user allows Live Activities.
+        public var liveActivitiesEnabled: Bool?
+        /// Whether the user allows frequent pushes. Who does not gets fewer updates by token.
+        public var frequentPushesEnabled: Bool?
+        /// Push-to-start tokens, one for each type of attributes.
+        public var startTokens: [StartTokenDraft]?
+        /// What the user follows. Twice the same counts once.
+        public var topics: [String]?
+
+        /// What is left out is not said.
+        public init(
+            sequence: Int? = nil, systemVersion: String, appVersion: String? = nil, locale: String? = nil,
+            timeZone: String? = nil, liveActivitiesEnabled: Bool? = nil, frequentPushesEnabled: Bool? = nil,
+            startTokens: [StartTokenDraft]? = nil, topics: [String]? = nil
+        ) {
+            self.sequence = sequence
+            self.systemVersion = systemVersion
+            self.appVersion = appVersion
+            self.locale = locale
+            self.timeZone = timeZone
+            self.liveActivitiesEnabled = liveActivitiesEnabled
+            self.frequentPushesEnabled = frequentPushesEnabled
+            self.startTokens = startTokens
+            self.topics = topics
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            sequence = try object.optional("sequence")
+            systemVersion = try object.required("systemVersion")
+            appVersion = try object.optional("appVersion")
+            locale = try object.optional("locale")
+            timeZone = try object.optional("timeZone")
+            liveActivitiesEnabled = try object.optional("liveActivitiesEnabled")
+            frequentPushesEnabled = try object.optional("frequentPushesEnabled")
+            startTokens = try object.optional("startTokens")
+            topics = try object.optional("topics")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let sequence { object.member("sequence", sequence) }
+            object.member("systemVersion", systemVersion)
+            if let appVersion { object.member("appVersion", appVersion) }
+            if let locale { object.member("locale", locale) }
+            if let timeZone { object.member("timeZone", timeZone) }
+            if let liveActivitiesEnabled { object.member("liveActivitiesEnabled", liveActivitiesEnabled) }
+            if let frequentPushesEnabled { object.member("frequentPushesEnabled", frequentPushesEnabled) }
+            if let startTokens { object.member("startTokens", startTokens) }
+            if let topics { object.member("topics", topics) }
+        }
+    }
+}
+
+extension Contract {
+    /// A push-to-start token.
+    public struct StartTokenDraft: Sendable, Hashable, Codable, ContractObject {
+        /// The name of the app's Swift type of attributes. A type has one token.
+        public var attributesType: String
+        /// A push token in hexadecimal digits. The server never logs it.
+        public var token: String
+
+        /// What is left out is not said.
+        public init(attributesType: String, token: String) {
+            self.attributesType = attributesType
+            self.token = token
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            attributesType = try object.required("attributesType")
+            token = try object.required("token")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("attributesType", attributesType)
+            object.member("token", token)
+        }
+    }
+}
+
+extension Contract {
+    /// The answer to a registration or a report.
+    public struct Registered: Sendable, Hashable, Codable, ContractObject {
+        /// The UUID that the app made.
+        public var installationId: String
+        /// The share of installations that are asked for receipts. The operator decides.
+        public var receipts: Double
+        /// Whether this one is asked.
+        public var sampled: Bool
+
+        /// What is left out is not said.
+        public init(installationId: String, receipts: Double, sampled: Bool) {
+            self.installationId = installationId
+            self.receipts = receipts
+            self.sampled = sampled
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            installationId = try object.required("installationId")
+            receipts = try object.required("receipts")
+            sampled = try object.required("sampled")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("installationId", installationId)
+            object.member("receipts", receipts)
+            object.member("sampled", sampled)
+        }
+    }
+}
+
+extension Contract {
+    /// An installation as its own app sees it.
+    public struct Installation: Sendable, Hashable, Codable, ContractObject {
+        /// The UUID that the app made.
+        public var installationId: String
+        /// The share of installations that are asked for receipts.
+        public var receipts: Double
+        /// Whether this one is asked.
+        public var sampled: Bool
+        /// The newest that was sent. null: none was.
+        public var sequence: Int?
+        /// The version of iOS or iPadOS. Two numbers count; further ones are ignored.
+        public var systemVersion: String
+        /// The app's version.
+        public var appVersion: String?
+        /// The user's locale as a BCP 47 tag.
+        public var locale: String?
+        /// The name of the user's time zone.
+        public var timeZone: String?
+        /// Whether the user allows Live Activities.
+        public var liveActivitiesEnabled: Bool
+        /// Whether the user allows frequent pushes.
+        public var frequentPushesEnabled: Bool
+        /// Its push-to-start tokens, by type of attributes.
+        public var startTokens: [StartToken]
+        /// What the user follows.
+        public var topics: [String]
+        /// The activities that it reported.
+        public var activities: [Activity]
+
+        /// What is left out is not said.
+        public init(
+            installationId: String, receipts: Double, sampled: Bool, sequence: Int? = nil, systemVersion: String,
+            appVersion: String? = nil, locale: String? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool,
+            frequentPushesEnabled: Bool, startTokens: [StartToken], topics: [String], activities: [Activity]
+        ) {
+            self.installationId = installationId
+            self.receipts = receipts
+            self.sampled = sampled
+            self.sequence = sequence
+            self.systemVersion = systemVersion
+            self.appVersion = appVersion
+            self.locale = locale
+            self.timeZone = timeZone
+            self.liveActivitiesEnabled = liveActivitiesEnabled
+            self.frequentPushesEnabled = frequentPushesEnabled
+            self.startTokens = startTokens
+            self.topics = topics
+            self.activities = activities
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            installationId = try object.required("installationId")
+            receipts = try object.required("receipts")
+            sampled = try object.required("sampled")
+            sequence = try object.optional("sequence")
+            systemVersion = try object.required("systemVersion")
+            appVersion = try object.optional("appVersion")
+            locale = try object.optional("locale")
+            timeZone = try object.optional("timeZone")
+            liveActivitiesEnabled = try object.required("liveActivitiesEnabled")
+            frequentPushesEnabled = try object.required("frequentPushesEnabled")
+            startTokens = try object.required("startTokens")
+            topics = try object.required("topics")
+            activities = try object.required("activities")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("installationId", installationId)
+            object.member("receipts", receipts)
+            object.member("sampled", sampled)
+            object.member("sequence", sequence)
+            object.member("systemVersion", systemVersion)
+            object.member("appVersion", appVersion)
+            object.member("locale", locale)
+            object.member("timeZone", timeZone)
+            object.member("liveActivitiesEnabled", liveActivitiesEnabled)
+            object.member("frequentPushesEnabled", frequentPushesEnabled)
+            object.member("startTokens", startTokens)
+            object.member("topics", topics)
+            object.member("activities", activities)
+        }
+    }
+}
+
+extension Contract {
+    /// A push-to-start token as the server knows it.
+    public struct StartToken: Sendable, Hashable, Codable, ContractObject {
+        /// The name of the app's Swift type of attributes.
+        public var attributesType: String
+        /// The last six digits of it.
+        public var token: String
+        /// true: APNs refused it. It is not used until it is registered again.
+        public var suspect: Bool
+
+        /// What is left out is not said.
+        public init(attributesType: String, token: String, suspect: Bool) {
+            self.attributesType = attributesType
+            self.token = token
+            self.suspect = suspect
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            attributesType = try object.required("attributesType")
+            token = try object.required("token")
+            suspect = try object.required("suspect")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("attributesType", attributesType)
+            object.member("token", token)
+            object.member("suspect", suspect)
+        }
+    }
+}
+
+extension Contract {
+    /// What an app reports of a Live Activity.
+    public struct ActivityDraft: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var eventKey: String
+        /// The name of the app's Swift type of attributes.
+        public var attributesType: String
+        /// The state of a Live Activity as ActivityKit tells it to the app.
+        public var state: ActivityState
+        /// Its update token in hexadecimal digits. Left out, it stays as it was.
+        public var updateToken: String?
+        /// Apple's ID of the channel that it listens to. Left out, it stays as it was.
+        public var channelId: String?
+
+        /// What is left out is not said.
+        public init(
+            eventKey: String, attributesType: String, state: ActivityState, updateToken: String? = nil,
+            channelId: String? = nil
+        ) {
+            self.eventKey = eventKey
+            self.attributesType = attributesType
+            self.state = state
+            self.updateToken = updateToken
+            self.channelId = channelId
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            eventKey = try object.required("eventKey")
+            attributesType = try object.required("attributesType")
+            state = try object.required("state")
+            updateToken = try object.optional("updateToken")
+            channelId = try object.optional("channelId")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("eventKey", eventKey)
+            object.member("attributesType", attributesType)
+            object.member("state", state)
+            if let updateToken { object.member("updateToken", updateToken) }
+            if let channelId { object.member("channelId", channelId) }
+        }
+    }
+}
+
+extension Contract {
+    /// A Live Activity that an installation reported.
+    public struct Activity: Sendable, Hashable, Codable, ContractObject {
+        /// ActivityKit's ID of it.
+        public var activityId: String
+        /// The organiser's name for an event. It is unique on this server.
+        public var eventKey: String
+        /// The name of the app's Swift type of attributes.
+        public var attributesType: String
+        /// The state of a Live Activity as ActivityKit tells it to the app.
+        public var state: ActivityState
+        /// The last six digits of its update token. null: none was reported.
+        public var updateToken: String?
+        /// Apple's ID of the channel that it listens to. null: none was reported.
+        public var channelId: String?
+
+        /// What is left out is not said.
+        public init(
+            activityId: String, eventKey: String, attributesType: String, state: ActivityState,
+            updateToken: String? = nil, channelId: String? = nil
+        ) {
+            self.activityId = activityId
+            self.eventKey = eventKey
+            self.attributesType = attributesType
+            self.state = state
+            self.updateToken = updateToken
+            self.channelId = channelId
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            activityId = try object.required("activityId")
+            eventKey = try object.required("eventKey")
+            attributesType = try object.required("attributesType")
+            state = try object.required("state")
+            updateToken = try object.optional("updateToken")
+            channelId = try object.optional("channelId")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("activityId", activityId)
+            object.member("eventKey", eventKey)
+            object.member("attributesType", attributesType)
+            object.member("state", state)
+            object.member("updateToken", updateToken)
+            object.member("channelId", channelId)
+        }
+    }
+}
+
+extension Contract {
+    /// When an installation of the sample showed messages.
+    public struct ReceiptBatch: Sendable, Hashable, Codable, ContractObject {
+        /// The app's clock as it sends this. With it the server corrects the times. Left out, they count as they are,
+        /// because the app has corrected them by the Date of an answer.
+        public var sentAt: Date?
+        /// The receipts.
+        public var items: [Receipt]
+
+        /// What is left out is not said.
+        public init(sentAt: Date? = nil, items: [Receipt]) {
+            self.sentAt = sentAt
+            self.items = items
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            sentAt = try object.optional("sentAt")
+            items = try object.required("items")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let sentAt { object.member("sentAt", sentAt) }
+            object.member("items", items)
+        }
+    }
+}
+
+extension Contract {
+    /// When an installation showed a message.
+    public struct Receipt: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var eventKey: String
+        /// aps.timestamp of the message, in seconds since 1970.
+        public var timestamp: Int
+        /// When it was shown, by the app's clock.
+        public var shownAt: Date
+
+        /// What is left out is not said.
+        public init(eventKey: String, timestamp: Int, shownAt: Date) {
+            self.eventKey = eventKey
+            self.timestamp = timestamp
+            self.shownAt = shownAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            eventKey = try object.required("eventKey")
+            timestamp = try object.required("timestamp")
+            shownAt = try object.required("shownAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("eventKey", eventKey)
+            object.member("timestamp", timestamp)
+            object.member("shownAt", shownAt)
+        }
+    }
+}
+
+extension Contract {
+    /// How many receipts were recorded.
+    public struct RecordedReceipts: Sendable, Hashable, Codable, ContractObject {
+        /// How many were recorded, repeated ones included.
+        public var recorded: Int
+        /// How many were not.
+        public var ignored: Int
+
+        /// What is left out is not said.
+        public init(recorded: Int, ignored: Int) {
+            self.recorded = recorded
+            self.ignored = ignored
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            recorded = try object.required("recorded")
+            ignored = try object.required("ignored")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("recorded", recorded)
+            object.member("ignored", ignored)
+        }
+    }
+}
+
+extension Contract {
+    /// Numbers of an app's installations in one environment.
+    public struct InstallationStatistics: Sendable, Hashable, Codable, ContractObject {
+        /// How many there are.
+        public var installations: Int
+        /// How many, by major version of the system.
+        public var systems: [String: Int]
+        /// How many, by language; the 100 most frequent.
+        public var locales: [String: Int]
+        /// How many do not allow Live Activities.
+        public var liveActivitiesDisabled: Int
+        /// How many do not allow frequent pushes.
+        public var frequentPushesDisabled: Int
+        /// Push-to-start tokens by type of attributes; the 100 most frequent.
+        public var startTokens: [String: RegisteredTokens]
+        /// Tokens in numbers.
+        public var updateTokens: RegisteredTokens
+
+        /// What is left out is not said.
+        public init(
+            installations: Int, systems: [String: Int], locales: [String: Int], liveActivitiesDisabled: Int,
+            frequentPushesDisabled: Int, startTokens: [String: RegisteredTokens], updateTokens: RegisteredTokens
+        ) {
+            self.installations = installations
+            self.systems = systems
+            self.locales = locales
+            self.liveActivitiesDisabled = liveActivitiesDisabled
+            self.frequentPushesDisabled = frequentPushesDisabled
+            self.startTokens = startTokens
+            self.updateTokens = updateTokens
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            installations = try object.required("installations")
+            systems = try object.required("systems")
+            locales = try object.required("locales")
+            liveActivitiesDisabled = try object.required("liveActivitiesDisabled")
+            frequentPushesDisabled = try object.required("frequentPushesDisabled")
+            startTokens = try object.required("startTokens")
+            updateTokens = try object.required("updateTokens")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("installations", installations)
+            object.member("systems", systems)
+            object.member("locales", locales)
+            object.member("liveActivitiesDisabled", liveActivitiesDisabled)
+            object.member("frequentPushesDisabled", frequentPushesDisabled)
+            object.member("startTokens", startTokens)
+            object.member("updateTokens", updateTokens)
+        }
+    }
+}
+
+extension Contract {
+    /// Tokens in numbers.
+    public struct RegisteredTokens: Sendable, Hashable, Codable, ContractObject {
+        /// Tokens that are used.
+        public var active: Int
+        /// Tokens that APNs refused. They are not used until they are registered again.
+        public var suspect: Int
+
+        /// What is left out is not said.
+        public init(active: Int, suspect: Int) {
+            self.active = active
+            self.suspect = suspect
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            active = try object.required("active")
+            suspect = try object.required("suspect")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("active", active)
+            object.member("suspect", suspect)
+        }
+    }
+}
+
+extension Contract {
+    /// Which messages of an event the sampled devices showed, and how soon.
+    public struct EventReceipts: Sendable, Hashable, Codable, ContractObject {
+        /// The share of installations that are asked.
+        public var share: Double
+        /// One for each app and environment.
+        public var audiences: [AudienceReceipts]
+
+        /// What is left out is not said.
+        public init(share: Double, audiences: [AudienceReceipts]) {
+            self.share = share
+            self.audiences = audiences
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            share = try object.required("share")
+            audiences = try object.required("audiences")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("share", share)
+            object.member("audiences", audiences)
+        }
+    }
+}
+
+extension Contract {
+    /// What the sampled devices of one app and environment showed.
+    public struct AudienceReceipts: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// Installations that are asked and reported an activity of the event or a receipt.
+        public var sample: Int
+        /// The newest message that APNs accepted. null: there is none.
+        public var newest: MessageReceipts?
+        /// By time: those of broadcasts, and of other timestamps the 100 most frequent.
+        public var messages: [MessageReceipts]
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, sample: Int, newest: MessageReceipts? = nil,
+            messages: [MessageReceipts]
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.sample = sample
+            self.newest = newest
+            self.messages = messages
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            sample = try object.required("sample")
+            newest = try object.optional("newest")
+            messages = try object.required("messages")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            object.member("sample", sample)
+            object.member("newest", newest)
+            object.member("messages", messages)
+        }
+    }
+}
+
+extension Contract {
+    /// How many devices showed a message, and how soon after its acceptance.
+    public struct MessageReceipts: Sendable, Hashable, Codable, ContractObject {
+        /// aps.timestamp of the message, in seconds since 1970.
+        public var timestamp: Int
+        /// When its broadcast was accepted, or its sendAt. null: no known broadcast has this timestamp, as with the
+        /// content of a start.
+        public var acceptedAt: Date?
+        /// Devices that showed it.
+        public var shown: Int
+        /// Of these, devices whose clock is five minutes off or more, or that gave a time after their receipt arrived.
+        public var clockUnknown: Int
+        /// Of these, devices that gave a time before it was accepted.
+        public var shownEarly: Int
+        /// Seconds from acceptance to the screen, of the other devices. null: there are none.
+        public var seconds: Percentiles?
+
+        /// What is left out is not said.
+        public init(
+            timestamp: Int, acceptedAt: Date? = nil, shown: Int, clockUnknown: Int, shownEarly: Int,
+            seconds: Percentiles? = nil
+        ) {
+            self.timestamp = timestamp
+            self.acceptedAt = acceptedAt
+            self.shown = shown
+            self.clockUnknown = clockUnknown
+            self.shownEarly = shownEarly
+            self.seconds = seconds
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            timestamp = try object.required("timestamp")
+            acceptedAt = try object.optional("acceptedAt")
+            shown = try object.required("shown")
+            clockUnknown = try object.required("clockUnknown")
+            shownEarly = try object.required("shownEarly")
+            seconds = try object.optional("seconds")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("timestamp", timestamp)
+            object.member("acceptedAt", acceptedAt)
+            object.member("shown", shown)
+            object.member("clockUnknown", clockUnknown)
+            object.member("shownEarly", shownEarly)
+            object.member("seconds", seconds)
+        }
+    }
+}
+
+extension Contract {
+    /// The values that a share of all measurements do not exceed.
+    public struct Percentiles: Sendable, Hashable, Codable, ContractObject {
+        /// Of half of them.
+        public var p50: Double
+        /// Of 95 in a hundred.
+        public var p95: Double
+        /// Of 99 in a hundred.
+        public var p99: Double
+
+        /// What is left out is not said.
+        public init(p50: Double, p95: Double, p99: Double) {
+            self.p50 = p50
+            self.p95 = p95
+            self.p99 = p99
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            p50 = try object.required("p50")
+            p95 = try object.required("p95")
+            p99 = try object.required("p99")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("p50", p50)
+            object.member("p95", p95)
+            object.member("p99", p99)
+        }
+    }
+}

@@ -1,0 +1,327 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// What a key may do.
+    public struct Scope: ContractWord {
+        /// For client apps: look up channels.
+        public static let lookup = Self(rawValue: "lookup")
+        /// For client apps: register installations and look up channels. Such a key is bound to exactly one app.
+        public static let device = Self(rawValue: "device")
+        /// Events, broadcasts, starts and pushes.
+        public static let organise = Self(rawValue: "organise")
+        /// Channels, quotas, reconciliations and the audit log.
+        public static let operate = Self(rawValue: "operate")
+        /// Everything, and also apps and keys.
+        public static let admin = Self(rawValue: "admin")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .lookup,
+            .device,
+            .organise,
+            .operate,
+            .admin,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// Whether a key can be used.
+    public struct KeyState: ContractWord {
+        /// It can be used.
+        public static let active = Self(rawValue: "active")
+        /// Its expiresAt has passed.
+        public static let expired = Self(rawValue: "expired")
+        /// Somebody revoked it.
+        public static let revoked = Self(rawValue: "revoked")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .active,
+            .expired,
+            .revoked,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// A key to be made.
+    public struct KeyDraft: Sendable, Hashable, Codable, ContractObject {
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// What it may do.
+        public var scopes: [Scope]
+        /// The one app that it is bound to. Required with the scope device.
+        public var bundleId: String?
+        /// The apps that it is bound to, each once. Not together with bundleId. Without either it reaches all apps.
+        public var bundleIds: [String]?
+        /// A time to come from which on it opens nothing. Left out: it does not expire.
+        public var expiresAt: Date?
+
+        /// What is left out is not said.
+        public init(
+            name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil, expiresAt: Date? = nil
+        ) {
+            self.name = name
+            self.scopes = scopes
+            self.bundleId = bundleId
+            self.bundleIds = bundleIds
+            self.expiresAt = expiresAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            name = try object.required("name")
+            scopes = try object.required("scopes")
+            bundleId = try object.optional("bundleId")
+            bundleIds = try object.optional("bundleIds")
+            expiresAt = try object.optional("expiresAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("name", name)
+            object.member("scopes", scopes)
+            if let bundleId { object.member("bundleId", bundleId) }
+            if let bundleIds { object.member("bundleIds", bundleIds) }
+            if let expiresAt { object.member("expiresAt", expiresAt) }
+        }
+    }
+}
+
+extension Contract {
+    /// How long the old key goes on.
+    public struct RotationDraft: Sendable, Hashable, Codable, ContractObject {
+        /// Seconds for which the old key can still be used, at most 30 days.
+        public var overlapSeconds: Int?
+
+        /// What is left out is not said.
+        public init(overlapSeconds: Int? = nil) {
+            self.overlapSeconds = overlapSeconds
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            overlapSeconds = try object.optional("overlapSeconds")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let overlapSeconds { object.member("overlapSeconds", overlapSeconds) }
+        }
+    }
+}
+
+extension Contract {
+    /// A key, without its secret.
+    public struct Key: Sendable, Hashable, Codable, ContractObject {
+        /// The server's ID of it.
+        public var id: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// What it may do.
+        public var scopes: [Scope]
+        /// The app that it is bound to, if it is a single one.
+        public var bundleId: String?
+        /// The apps that it is bound to. null: it reaches all.
+        public var bundleIds: [String]?
+        /// The first characters of its secret, so that people recognise it.
+        public var prefix: String
+        /// Whether a key can be used.
+        public var state: KeyState
+        /// When it was made.
+        public var createdAt: Date
+        /// From when on it opens nothing. null: it does not expire.
+        public var expiresAt: Date?
+        /// When it was revoked.
+        public var revokedAt: Date?
+        /// The key that took its place.
+        public var replacedBy: String?
+        /// When it was last used, to the minute or so.
+        public var lastUsedAt: Date?
+
+        /// What is left out is not said.
+        public init(
+            id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
+            prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil, revokedAt: Date? = nil,
+            replacedBy: String? = nil, lastUsedAt: Date? = nil
+        ) {
+            self.id = id
+            self.name = name
+            self.scopes = scopes
+            self.bundleId = bundleId
+            self.bundleIds = bundleIds
+            self.prefix = prefix
+            self.state = state
+            self.createdAt = createdAt
+            self.expiresAt = expiresAt
+            self.revokedAt = revokedAt
+            self.replacedBy = replacedBy
+            self.lastUsedAt = lastUsedAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.required("id")
+            name = try object.required("name")
+            scopes = try object.required("scopes")
+            bundleId = try object.optional("bundleId")
+            bundleIds = try object.optional("bundleIds")
+            prefix = try object.required("prefix")
+            state = try object.required("state")
+            createdAt = try object.required("createdAt")
+            expiresAt = try object.optional("expiresAt")
+            revokedAt = try object.optional("revokedAt")
+            replacedBy = try object.optional("replacedBy")
+            lastUsedAt = try object.optional("lastUsedAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("name", name)
+            object.member("scopes", scopes)
+            object.member("bundleId", bundleId)
+            object.member("bundleIds", bundleIds)
+            object.member("prefix", prefix)
+            object.member("state", state)
+            object.member("createdAt", createdAt)
+            object.member("expiresAt", expiresAt)
+            object.member("revokedAt", revokedAt)
+            object.member("replacedBy", replacedBy)
+            object.member("lastUsedAt", lastUsedAt)
+        }
+    }
+}
+
+extension Contract {
+    /// A key that was just made, with its secret.
+    public struct IssuedKey: Sendable, Hashable, Codable, ContractObject {
+        /// The server's ID of it.
+        public var id: String
+        /// A name for people, at most 200 characters in any language, without control characters.
+        public var name: String
+        /// What it may do.
+        public var scopes: [Scope]
+        /// The app that it is bound to, if it is a single one.
+        public var bundleId: String?
+        /// The apps that it is bound to. null: it reaches all.
+        public var bundleIds: [String]?
+        /// The first characters of its secret, so that people recognise it.
+        public var prefix: String
+        /// Whether a key can be used.
+        public var state: KeyState
+        /// When it was made.
+        public var createdAt: Date
+        /// From when on it opens nothing. null: it does not expire.
+        public var expiresAt: Date?
+        /// When it was revoked.
+        public var revokedAt: Date?
+        /// The key that took its place.
+        public var replacedBy: String?
+        /// When it was last used.
+        public var lastUsedAt: Date?
+        /// What the caller sends as Authorization: Bearer. Only this answer has it.
+        public var secret: String {
+            get { hidden.rawValue }
+            set { hidden = Secret(newValue) }
+        }
+        private var hidden: Secret
+
+        /// What is left out is not said.
+        public init(
+            id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
+            prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil, revokedAt: Date? = nil,
+            replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String
+        ) {
+            self.id = id
+            self.name = name
+            self.scopes = scopes
+            self.bundleId = bundleId
+            self.bundleIds = bundleIds
+            self.prefix = prefix
+            self.state = state
+            self.createdAt = createdAt
+            self.expiresAt = expiresAt
+            self.revokedAt = revokedAt
+            self.replacedBy = replacedBy
+            self.lastUsedAt = lastUsedAt
+            hidden = Secret(secret)
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.required("id")
+            name = try object.required("name")
+            scopes = try object.required("scopes")
+            bundleId = try object.optional("bundleId")
+            bundleIds = try object.optional("bundleIds")
+            prefix = try object.required("prefix")
+            state = try object.required("state")
+            createdAt = try object.required("createdAt")
+            expiresAt = try object.optional("expiresAt")
+            revokedAt = try object.optional("revokedAt")
+            replacedBy = try object.optional("replacedBy")
+            lastUsedAt = try object.optional("lastUsedAt")
+            hidden = Secret(try object.required("secret"))
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("name", name)
+            object.member("scopes", scopes)
+            object.member("bundleId", bundleId)
+            object.member("bundleIds", bundleIds)
+            object.member("prefix", prefix)
+            object.member("state", state)
+            object.member("createdAt", createdAt)
+            object.member("expiresAt", expiresAt)
+            object.member("revokedAt", revokedAt)
+            object.member("replacedBy", replacedBy)
+            object.member("lastUsedAt", lastUsedAt)
+            object.member("secret", secret)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of keys.
+    public typealias KeyPage = Page<Key>
+}

@@ -1,0 +1,414 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+extension Contract.Operation {
+    /// Lists apps.
+    public static let listApps = Self(
+        "listApps", "GET", "/v1/apps",
+        scopes: [], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Registers an app or changes it.
+    public static let putApp = Self(
+        "putApp", "PUT", "/v1/apps/{bundleId}",
+        scopes: [.admin], query: [], keepsAnswers: false)
+
+    /// Shows an app, its key files and its quirks.
+    public static let getApp = Self(
+        "getApp", "GET", "/v1/apps/{bundleId}",
+        scopes: [], query: [], keepsAnswers: false)
+
+    /// Removes an app that has no channels.
+    public static let deleteApp = Self(
+        "deleteApp", "DELETE", "/v1/apps/{bundleId}",
+        scopes: [.admin], query: [], keepsAnswers: false)
+
+    /// Corrects what the server learned about APNs.
+    public static let putQuirk = Self(
+        "putQuirk", "PUT", "/v1/apps/{bundleId}/{environment}/quirks/{quirk}",
+        scopes: [.admin], query: [], keepsAnswers: false)
+
+    /// Creates a channel at Apple, within the quota.
+    public static let createChannel = Self(
+        "createChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels",
+        scopes: [.operate], query: [], keepsAnswers: true)
+
+    /// Lists channels. managed=false lists those that only Apple has.
+    public static let listChannels = Self(
+        "listChannels", "GET", "/v1/apps/{bundleId}/{environment}/channels",
+        scopes: [.operate], query: ["limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed"],
+        keepsAnswers: false)
+
+    /// Takes over a channel that was made elsewhere.
+    public static let importChannel = Self(
+        "importChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels/import",
+        scopes: [.operate], query: [], keepsAnswers: true)
+
+    /// Shows a channel. verify=true asks Apple.
+    public static let getChannel = Self(
+        "getChannel", "GET", "/v1/apps/{bundleId}/{environment}/channels/{id}",
+        scopes: [.operate], query: ["verify"], keepsAnswers: false)
+
+    /// Deletes a channel at Apple.
+    public static let deleteChannel = Self(
+        "deleteChannel", "DELETE", "/v1/apps/{bundleId}/{environment}/channels/{id}",
+        scopes: [.operate], query: ["force"], keepsAnswers: false)
+
+    /// Sends to a channel without an event.
+    public static let broadcastToChannel = Self(
+        "broadcastToChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels/{id}/broadcasts",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Starts, updates or ends one activity by its token.
+    public static let push = Self(
+        "push", "POST", "/v1/apps/{bundleId}/{environment}/pushes",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Compares Apple's list of channels with the ledger, and acts on it if asked to.
+    public static let reconcile = Self(
+        "reconcile", "POST", "/v1/apps/{bundleId}/{environment}/reconciliations",
+        scopes: [.operate], query: [], keepsAnswers: true)
+
+    /// Lists reports, the newest first.
+    public static let listReconciliations = Self(
+        "listReconciliations", "GET", "/v1/apps/{bundleId}/{environment}/reconciliations",
+        scopes: [.operate], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Shows a report.
+    public static let getReconciliation = Self(
+        "getReconciliation", "GET", "/v1/apps/{bundleId}/{environment}/reconciliations/{id}",
+        scopes: [.operate], query: [], keepsAnswers: false)
+
+    /// Lists events in the order in which they were declared.
+    public static let listEvents = Self(
+        "listEvents", "GET", "/v1/events",
+        scopes: [.organise],
+        query: ["limit", "cursor", "state", "kind", "season", "bundleId", "from", "to", "overdue"], keepsAnswers: false)
+
+    /// Declares an event. The server makes its channels accordingly.
+    public static let putEvent = Self(
+        "putEvent", "PUT", "/v1/events/{key}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Shows an event and the channel of each audience.
+    public static let getEvent = Self(
+        "getEvent", "GET", "/v1/events/{key}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Cancels an event and retires its channels.
+    public static let cancelEvent = Self(
+        "cancelEvent", "DELETE", "/v1/events/{key}",
+        scopes: [.organise], query: ["end"], keepsAnswers: false)
+
+    /// Changes some of what an event declares.
+    public static let patchEvent = Self(
+        "patchEvent", "PATCH", "/v1/events/{key}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Takes an event's end or cancellation back.
+    public static let reopenEvent = Self(
+        "reopenEvent", "POST", "/v1/events/{key}/reopen",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Starts the event's Live Activity for everyone who follows it, now instead of at its time.
+    public static let startEvent = Self(
+        "startEvent", "POST", "/v1/events/{key}/starts",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Reports on the event's start, in all and for each audience.
+    public static let getStart = Self(
+        "getStart", "GET", "/v1/events/{key}/starts",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Stops those pushes of the event's start that were not made yet.
+    public static let stopStart = Self(
+        "stopStart", "DELETE", "/v1/events/{key}/starts",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Lists the topics that installations follow, the most followed first.
+    public static let listTopics = Self(
+        "listTopics", "GET", "/v1/apps/{bundleId}/{environment}/topics",
+        scopes: [.organise], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Streams the progress of an event's broadcasts as server-sent events.
+    public static let streamEvent = Self(
+        "streamEvent", "GET", "/v1/events/{key}/stream",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Sends an update or the end of an event.
+    public static let broadcast = Self(
+        "broadcast", "POST", "/v1/events/{key}/broadcasts",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Lists broadcasts of an event, the newest first.
+    public static let listBroadcasts = Self(
+        "listBroadcasts", "GET", "/v1/events/{key}/broadcasts",
+        scopes: [.organise], query: ["limit", "cursor", "scheduled"], keepsAnswers: false)
+
+    /// Says what a broadcast would come to, and sends nothing.
+    public static let previewBroadcast = Self(
+        "previewBroadcast", "POST", "/v1/events/{key}/broadcasts/preview",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own.
+    public static let broadcastMany = Self(
+        "broadcastMany", "POST", "/v1/broadcasts",
+        scopes: [.organise], query: [], keepsAnswers: true)
+
+    /// Shows a broadcast and its deliveries.
+    public static let getBroadcast = Self(
+        "getBroadcast", "GET", "/v1/broadcasts/{id}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Withdraws a broadcast of which nothing was sent.
+    public static let cancelBroadcast = Self(
+        "cancelBroadcast", "DELETE", "/v1/broadcasts/{id}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Shows a push and how far it is.
+    public static let getPush = Self(
+        "getPush", "GET", "/v1/pushes/{id}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Withdraws a push that was not sent.
+    public static let cancelPush = Self(
+        "cancelPush", "DELETE", "/v1/pushes/{id}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Finds the channel of an event, for an app that starts a Live Activity.
+    public static let lookup = Self(
+        "lookup", "GET", "/v1/lookup/{bundleId}/{environment}/{key}",
+        scopes: [.lookup], query: ["include", "variant"], keepsAnswers: false)
+
+    /// Lists the events that an app may offer to follow, by startsAt.
+    public static let lookupList = Self(
+        "lookupList", "GET", "/v1/lookup/{bundleId}/{environment}",
+        scopes: [.lookup], query: ["topic", "from", "to", "state", "variant", "limit", "cursor"], keepsAnswers: false)
+
+    /// Finds the channels of up to 100 events.
+    public static let lookupMany = Self(
+        "lookupMany", "POST", "/v1/lookup/{bundleId}/{environment}",
+        scopes: [.lookup], query: ["variant"], keepsAnswers: false)
+
+    /// Registers an installation of the app, or changes its state.
+    public static let putInstallation = Self(
+        "putInstallation", "PUT", "/v1/apps/{bundleId}/{environment}/installations/{installationId}",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Shows an installation to its own app.
+    public static let getInstallation = Self(
+        "getInstallation", "GET", "/v1/apps/{bundleId}/{environment}/installations/{installationId}",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Deletes everything about an installation, at once and for good.
+    public static let forgetInstallation = Self(
+        "forgetInstallation", "DELETE", "/v1/apps/{bundleId}/{environment}/installations/{installationId}",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Reports an activity, confirms its start, brings or replaces its update token.
+    public static let putActivity = Self(
+        "putActivity", "PUT",
+        "/v1/apps/{bundleId}/{environment}/installations/{installationId}/activities/{activityId}",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Deletes an activity.
+    public static let forgetActivity = Self(
+        "forgetActivity", "DELETE",
+        "/v1/apps/{bundleId}/{environment}/installations/{installationId}/activities/{activityId}",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Reports which messages an installation of the sample showed, and when.
+    public static let recordReceipts = Self(
+        "recordReceipts", "POST", "/v1/apps/{bundleId}/{environment}/installations/{installationId}/receipts",
+        scopes: [.device], query: [], keepsAnswers: false)
+
+    /// Shows numbers of an app's installations.
+    public static let installationStatistics = Self(
+        "installationStatistics", "GET", "/v1/apps/{bundleId}/{environment}/installations/statistics",
+        scopes: [.organise, .operate], query: [], keepsAnswers: false)
+
+    /// Reports which messages the sampled devices showed, and how soon after their acceptance.
+    public static let eventReceipts = Self(
+        "eventReceipts", "GET", "/v1/events/{key}/receipts",
+        scopes: [.organise, .operate], query: [], keepsAnswers: false)
+
+    /// Lists how much of each app's limit is taken.
+    public static let listQuotas = Self(
+        "listQuotas", "GET", "/v1/quotas",
+        scopes: [.operate], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Lists how much of each app's limit was taken, step by step.
+    public static let listQuotaHistory = Self(
+        "listQuotaHistory", "GET", "/v1/quotas/history",
+        scopes: [.operate], query: ["bundleId", "environment", "from", "to", "step"], keepsAnswers: false)
+
+    /// Lists changes and who made them, the newest first.
+    public static let listAuditLog = Self(
+        "listAuditLog", "GET", "/v1/audit-log",
+        scopes: [.operate], query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], keepsAnswers: false
+    )
+
+    /// Makes a webhook. Only this answer has its secret.
+    public static let createWebhook = Self(
+        "createWebhook", "POST", "/v1/webhooks",
+        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+
+    /// Lists the webhooks that the key may hear of, the oldest first.
+    public static let listWebhooks = Self(
+        "listWebhooks", "GET", "/v1/webhooks",
+        scopes: [.operate, .organise], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Shows a webhook.
+    public static let getWebhook = Self(
+        "getWebhook", "GET", "/v1/webhooks/{id}",
+        scopes: [.operate, .organise], query: [], keepsAnswers: false)
+
+    /// Replaces the declaration of a webhook. Its secret stays.
+    public static let putWebhook = Self(
+        "putWebhook", "PUT", "/v1/webhooks/{id}",
+        scopes: [.operate, .organise], query: [], keepsAnswers: false)
+
+    /// Removes a webhook and its log.
+    public static let deleteWebhook = Self(
+        "deleteWebhook", "DELETE", "/v1/webhooks/{id}",
+        scopes: [.operate, .organise], query: [], keepsAnswers: false)
+
+    /// Makes another secret. The old one signs, too, until the overlap is over.
+    public static let rotateWebhookSecret = Self(
+        "rotateWebhookSecret", "POST", "/v1/webhooks/{id}/secret",
+        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+
+    /// Posts a message of type webhook.test.
+    public static let testWebhook = Self(
+        "testWebhook", "POST", "/v1/webhooks/{id}/test",
+        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+
+    /// Lists messages to a webhook, the newest first.
+    public static let listWebhookDeliveries = Self(
+        "listWebhookDeliveries", "GET", "/v1/webhooks/{id}/deliveries",
+        scopes: [.operate, .organise], query: ["limit", "cursor", "state", "topic"], keepsAnswers: false)
+
+    /// Shows a delivery, its message and every attempt.
+    public static let getWebhookDelivery = Self(
+        "getWebhookDelivery", "GET", "/v1/webhooks/{id}/deliveries/{delivery}",
+        scopes: [.operate, .organise], query: [], keepsAnswers: false)
+
+    /// Posts a message again, with a whole round of retries.
+    public static let replayWebhookDelivery = Self(
+        "replayWebhookDelivery", "POST", "/v1/webhooks/{id}/deliveries/{delivery}/replay",
+        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+
+    /// Makes a key. Only this answer has its secret.
+    public static let createKey = Self(
+        "createKey", "POST", "/v1/keys",
+        scopes: [.admin], query: [], keepsAnswers: true)
+
+    /// Lists keys, the newest first.
+    public static let listKeys = Self(
+        "listKeys", "GET", "/v1/keys",
+        scopes: [.admin], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Shows a key.
+    public static let getKey = Self(
+        "getKey", "GET", "/v1/keys/{id}",
+        scopes: [.admin], query: [], keepsAnswers: false)
+
+    /// Revokes a key at once, on every replica within a second.
+    public static let revokeKey = Self(
+        "revokeKey", "DELETE", "/v1/keys/{id}",
+        scopes: [.admin], query: [], keepsAnswers: false)
+
+    /// Makes a new key in place of one, which can be used until the overlap is over.
+    public static let rotateKey = Self(
+        "rotateKey", "POST", "/v1/keys/{id}/rotations",
+        scopes: [.admin], query: [], keepsAnswers: true)
+
+    /// Says that the process runs.
+    public static let health = Self(
+        "health", "GET", "/healthz",
+        scopes: nil, query: [], keepsAnswers: false)
+
+    /// Says whether the database can be reached, takes writes, and has the schema that this server needs.
+    public static let readiness = Self(
+        "readiness", "GET", "/readyz",
+        scopes: nil, query: [], keepsAnswers: false)
+
+    /// Shows numbers in the text format of Prometheus.
+    public static let metrics = Self(
+        "metrics", "GET", "/metrics",
+        scopes: nil, query: [], keepsAnswers: false)
+
+    /// Shows this document.
+    public static let contract = Self(
+        "contract", "GET", "/openapi.yaml",
+        scopes: nil, query: [], keepsAnswers: false)
+
+    /// Every operation, in the order of openapi.yaml.
+    public static let all: [Self] = [
+        .listApps,
+        .putApp,
+        .getApp,
+        .deleteApp,
+        .putQuirk,
+        .createChannel,
+        .listChannels,
+        .importChannel,
+        .getChannel,
+        .deleteChannel,
+        .broadcastToChannel,
+        .push,
+        .reconcile,
+        .listReconciliations,
+        .getReconciliation,
+        .listEvents,
+        .putEvent,
+        .getEvent,
+        .cancelEvent,
+        .patchEvent,
+        .reopenEvent,
+        .startEvent,
+        .getStart,
+        .stopStart,
+        .listTopics,
+        .streamEvent,
+        .broadcast,
+        .listBroadcasts,
+        .previewBroadcast,
+        .broadcastMany,
+        .getBroadcast,
+        .cancelBroadcast,
+        .getPush,
+        .cancelPush,
+        .lookup,
+        .lookupList,
+        .lookupMany,
+        .putInstallation,
+        .getInstallation,
+        .forgetInstallation,
+        .putActivity,
+        .forgetActivity,
+        .recordReceipts,
+        .installationStatistics,
+        .eventReceipts,
+        .listQuotas,
+        .listQuotaHistory,
+        .listAuditLog,
+        .createWebhook,
+        .listWebhooks,
+        .getWebhook,
+        .putWebhook,
+        .deleteWebhook,
+        .rotateWebhookSecret,
+        .testWebhook,
+        .listWebhookDeliveries,
+        .getWebhookDelivery,
+        .replayWebhookDelivery,
+        .createKey,
+        .listKeys,
+        .getKey,
+        .revokeKey,
+        .rotateKey,
+        .health,
+        .readiness,
+        .metrics,
+        .contract,
+    ]
+}

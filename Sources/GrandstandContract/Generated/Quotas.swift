@@ -1,0 +1,1088 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// How much of an app's places are taken.
+    public struct QuotaLevel: ContractWord {
+        /// Less than 80 percent.
+        public static let ok = Self(rawValue: "ok")
+        /// 80 percent or more.
+        public static let warning = Self(rawValue: "warning")
+        /// 95 percent or more.
+        public static let critical = Self(rawValue: "critical")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .ok,
+            .warning,
+            .critical,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// An alarm of an app that stands until its cause is gone. The gravest is listed first.
+    public struct QuotaAlarm: ContractWord {
+        /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
+        public static let keyRefused = Self(rawValue: "key-refused")
+        /// Apple refuses whatever needs the capability for broadcasts, or all known channels vanished at once.
+        public static let capabilityOff = Self(rawValue: "capability-off")
+        /// Apple's list lacks channels that Apple has.
+        public static let listIncomplete = Self(rawValue: "list-incomplete")
+        /// Apple's list has channels that an unanswered creation or another system may have made.
+        public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .keyRefused,
+            .capabilityOff,
+            .listIncomplete,
+            .ambiguousCreation,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// Why a reconciliation asks a person to decide.
+    public struct ReconciliationAlarm: ContractWord {
+        /// All known channels vanished at once, as when the app's capability for broadcasts is switched off.
+        public static let capabilityOff = Self(rawValue: "capability-off")
+        /// Apple's list lacks channels that Apple has, so a channel that is not listed may still exist.
+        public static let listIncomplete = Self(rawValue: "list-incomplete")
+        /// Apple's list has channels that an unanswered creation or another system may have made.
+        public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .capabilityOff,
+            .listIncomplete,
+            .ambiguousCreation,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// One step that brings Apple's list and the ledger together.
+    public struct ReconciliationActionName: ContractWord {
+        /// Apple no longer has the channel. An event that needs it gets another one.
+        public static let markMissing = Self(rawValue: "mark-missing")
+        /// The channel was missing and is listed again. It serves its event again.
+        public static let restore = Self(rawValue: "restore")
+        /// Apple has the channel, though it refused a message to it.
+        public static let confirm = Self(rawValue: "confirm")
+        /// The channel was missing and is listed again, but its event has another one. It becomes unmanaged.
+        public static let release = Self(rawValue: "release")
+        /// Apple confirmed the deletion and still lists the channel. The server asks again.
+        public static let deleteAgain = Self(rawValue: "delete-again")
+        /// This is the channel that an unanswered creation made.
+        public static let settle = Self(rawValue: "settle")
+        /// An unanswered creation made no channel that can be told from others. The server asks again.
+        public static let reopen = Self(rawValue: "reopen")
+        /// An unanswered creation may have made this channel, and so may another system. It is not assigned.
+        public static let contest = Self(rawValue: "contest")
+        /// An unmanaged channel becomes managed.
+        public static let adopt = Self(rawValue: "adopt")
+        /// An unmanaged channel is deleted at Apple.
+        public static let deleteUnmanaged = Self(rawValue: "delete-unmanaged")
+        /// A live event gets a new channel after all known channels vanished. Only done on demand.
+        public static let recreate = Self(rawValue: "recreate")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .markMissing,
+            .restore,
+            .confirm,
+            .release,
+            .deleteAgain,
+            .settle,
+            .reopen,
+            .contest,
+            .adopt,
+            .deleteUnmanaged,
+            .recreate,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What was done.
+    public struct AuditAction: ContractWord {
+        /// An app was registered.
+        public static let appRegistered = Self(rawValue: "app.registered")
+        /// An app was changed.
+        public static let appChanged = Self(rawValue: "app.changed")
+        /// An app was removed.
+        public static let appDeleted = Self(rawValue: "app.deleted")
+        /// Apple created a channel.
+        public static let channelCreated = Self(rawValue: "channel.created")
+        /// Apple refused to create or delete a channel. Refusals for the same reason are one entry.
+        public static let channelRefused = Self(rawValue: "channel.refused")
+        /// Apple did not answer a creation. The channel may exist.
+        public static let channelUnanswered = Self(rawValue: "channel.unanswered")
+        /// A channel in Apple's list became managed.
+        public static let channelAdopted = Self(rawValue: "channel.adopted")
+        /// A channel made elsewhere was taken over.
+        public static let channelImported = Self(rawValue: "channel.imported")
+        /// A channel is no longer needed.
+        public static let channelRetired = Self(rawValue: "channel.retired")
+        /// Apple deleted a channel.
+        public static let channelDeleted = Self(rawValue: "channel.deleted")
+        /// Apple no longer had a channel.
+        public static let channelMissing = Self(rawValue: "channel.missing")
+        /// A missing channel is listed again and is now unmanaged.
+        public static let channelReleased = Self(rawValue: "channel.released")
+        /// An event was declared.
+        public static let eventCreated = Self(rawValue: "event.created")
+        /// An event was changed.
+        public static let eventChanged = Self(rawValue: "event.changed")
+        /// An event was deleted by its organiser.
+        public static let eventCancelled = Self(rawValue: "event.cancelled")
+        /// The end or cancellation of an event was taken back.
+        public static let eventReopened = Self(rawValue: "event.reopened")
+        /// The server closed an event, because no end was sent long after endsAt.
+        public static let eventExpired = Self(rawValue: "event.expired")
+        /// A start was asked for now, or goes on.
+        public static let startRequested = Self(rawValue: "start.requested")
+        /// The rest of a start was stopped.
+        public static let startStopped = Self(rawValue: "start.stopped")
+        /// A key was made.
+        public static let keyCreated = Self(rawValue: "key.created")
+        /// A key was revoked.
+        public static let keyRevoked = Self(rawValue: "key.revoked")
+        /// A new key took another's place.
+        public static let keyRotated = Self(rawValue: "key.rotated")
+        /// The server learned a quirk of APNs.
+        public static let quirkLearned = Self(rawValue: "quirk.learned")
+        /// An admin set a quirk.
+        public static let quirkSet = Self(rawValue: "quirk.set")
+        /// A webhook was made.
+        public static let webhookCreated = Self(rawValue: "webhook.created")
+        /// A webhook was changed.
+        public static let webhookChanged = Self(rawValue: "webhook.changed")
+        /// A webhook was removed.
+        public static let webhookDeleted = Self(rawValue: "webhook.deleted")
+        /// A webhook got another secret.
+        public static let webhookRotated = Self(rawValue: "webhook.rotated")
+        /// The server disabled a webhook.
+        public static let webhookDisabled = Self(rawValue: "webhook.disabled")
+        /// A broadcast was accepted.
+        public static let broadcastAccepted = Self(rawValue: "broadcast.accepted")
+        /// A broadcast was withdrawn.
+        public static let broadcastWithdrawn = Self(rawValue: "broadcast.withdrawn")
+        /// A push was accepted.
+        public static let pushAccepted = Self(rawValue: "push.accepted")
+        /// A push was withdrawn.
+        public static let pushWithdrawn = Self(rawValue: "push.withdrawn")
+        /// Old entries of this log were deleted.
+        public static let auditPruned = Self(rawValue: "audit.pruned")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .appRegistered,
+            .appChanged,
+            .appDeleted,
+            .channelCreated,
+            .channelRefused,
+            .channelUnanswered,
+            .channelAdopted,
+            .channelImported,
+            .channelRetired,
+            .channelDeleted,
+            .channelMissing,
+            .channelReleased,
+            .eventCreated,
+            .eventChanged,
+            .eventCancelled,
+            .eventReopened,
+            .eventExpired,
+            .startRequested,
+            .startStopped,
+            .keyCreated,
+            .keyRevoked,
+            .keyRotated,
+            .quirkLearned,
+            .quirkSet,
+            .webhookCreated,
+            .webhookChanged,
+            .webhookDeleted,
+            .webhookRotated,
+            .webhookDisabled,
+            .broadcastAccepted,
+            .broadcastWithdrawn,
+            .pushAccepted,
+            .pushWithdrawn,
+            .auditPruned,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How many of an app's places for channels are taken in one environment, and how many there will be.
+    public struct Quota: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The app's channelLimit.
+        public var limit: Int
+        /// Channels at Apple, as far as the server knows.
+        public var used: Int
+        /// Places held for channels that are being created.
+        public var reserved: Int
+        /// Places that are free now. Channels that are only kept for a while give theirs up when one is needed, so a
+        /// creation may succeed at 0.
+        public var available: Int
+        /// Channels by state. Deleted ones are not counted.
+        public var byState: [String: Int]
+        /// Channels that take a place, by storage policy.
+        public var byStoragePolicy: [String: Int]
+        /// What Apple's list said at the last reconciliation. null: there was none.
+        public var apple: AppleCount?
+        /// Channels in Apple's list that the ledger does not have.
+        public var unmanaged: Int
+        /// Channels that Apple no longer has though an event needs them.
+        public var missing: Int
+        /// How many channels there will be: those that are held and until when, and those that events will need, if
+        /// each ends at its endsAt and no other message comes. Never less than used and reserved together.
+        public var forecast: Forecast
+        /// How much of an app's places are taken.
+        public var level: QuotaLevel
+        /// The gravest alarm that stands. null: none does.
+        public var alarm: QuotaAlarm?
+        /// The alarm key-refused, while it stands.
+        public var keyRefused: KeyRefused?
+        /// Set while APNs throttles the app's broadcasts.
+        public var throttled: Throttled?
+        /// Set while APNs throttles the app's pushes to devices. Answers about single tokens do not count.
+        public var devicesThrottled: Throttled?
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, limit: Int, used: Int, reserved: Int, available: Int,
+            byState: [String: Int], byStoragePolicy: [String: Int], apple: AppleCount? = nil, unmanaged: Int,
+            missing: Int, forecast: Forecast, level: QuotaLevel, alarm: QuotaAlarm? = nil,
+            keyRefused: KeyRefused? = nil, throttled: Throttled? = nil, devicesThrottled: Throttled? = nil
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.limit = limit
+            self.used = used
+            self.reserved = reserved
+            self.available = available
+            self.byState = byState
+            self.byStoragePolicy = byStoragePolicy
+            self.apple = apple
+            self.unmanaged = unmanaged
+            self.missing = missing
+            self.forecast = forecast
+            self.level = level
+            self.alarm = alarm
+            self.keyRefused = keyRefused
+            self.throttled = throttled
+            self.devicesThrottled = devicesThrottled
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            limit = try object.required("limit")
+            used = try object.required("used")
+            reserved = try object.required("reserved")
+            available = try object.required("available")
+            byState = try object.required("byState")
+            byStoragePolicy = try object.required("byStoragePolicy")
+            apple = try object.optional("apple")
+            unmanaged = try object.required("unmanaged")
+            missing = try object.required("missing")
+            forecast = try object.required("forecast")
+            level = try object.required("level")
+            alarm = try object.optional("alarm")
+            keyRefused = try object.optional("keyRefused")
+            throttled = try object.optional("throttled")
+            devicesThrottled = try object.optional("devicesThrottled")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            object.member("limit", limit)
+            object.member("used", used)
+            object.member("reserved", reserved)
+            object.member("available", available)
+            object.member("byState", byState)
+            object.member("byStoragePolicy", byStoragePolicy)
+            object.member("apple", apple)
+            object.member("unmanaged", unmanaged)
+            object.member("missing", missing)
+            object.member("forecast", forecast)
+            object.member("level", level)
+            object.member("alarm", alarm)
+            object.member("keyRefused", keyRefused)
+            object.member("throttled", throttled)
+            object.member("devicesThrottled", devicesThrottled)
+        }
+    }
+}
+
+extension Contract {
+    /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.
+    public struct KeyRefused: Sendable, Hashable, Codable, ContractObject {
+        /// The ID of the team at Apple that the signing key belongs to.
+        public var teamId: String
+        /// The ID of the key at Apple that signs. The server reads the file AuthKey_{keyId}.p8.
+        public var keyId: String
+        /// Apple's word in the newest refusal.
+        public var reason: String
+        /// The time of the first refusal in a row.
+        public var since: Date
+
+        /// What is left out is not said.
+        public init(teamId: String, keyId: String, reason: String, since: Date) {
+            self.teamId = teamId
+            self.keyId = keyId
+            self.reason = reason
+            self.since = since
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            teamId = try object.required("teamId")
+            keyId = try object.required("keyId")
+            reason = try object.required("reason")
+            since = try object.required("since")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("teamId", teamId)
+            object.member("keyId", keyId)
+            object.member("reason", reason)
+            object.member("since", since)
+        }
+    }
+}
+
+extension Contract {
+    /// APNs answered 429 to several lanes of the app, so its messages are sent at a rate that the server learns from
+    /// the answers. It ends 300 seconds after the last 429.
+    public struct Throttled: Sendable, Hashable, Codable, ContractObject {
+        /// The time of the first 429.
+        public var since: Date
+        /// Messages a second, of all replicas together.
+        public var ratePerSecond: Double
+        /// Lanes whose newest message waits for its turn.
+        public var lanesWaiting: Int
+        /// Seconds for which the first of these lanes has waited. 0 if none waits.
+        public var oldestSeconds: Double
+
+        /// What is left out is not said.
+        public init(since: Date, ratePerSecond: Double, lanesWaiting: Int, oldestSeconds: Double) {
+            self.since = since
+            self.ratePerSecond = ratePerSecond
+            self.lanesWaiting = lanesWaiting
+            self.oldestSeconds = oldestSeconds
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            since = try object.required("since")
+            ratePerSecond = try object.required("ratePerSecond")
+            lanesWaiting = try object.required("lanesWaiting")
+            oldestSeconds = try object.required("oldestSeconds")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("since", since)
+            object.member("ratePerSecond", ratePerSecond)
+            object.member("lanesWaiting", lanesWaiting)
+            object.member("oldestSeconds", oldestSeconds)
+        }
+    }
+}
+
+extension Contract {
+    /// How many channels Apple listed, and when.
+    public struct AppleCount: Sendable, Hashable, Codable, ContractObject {
+        /// How many.
+        public var count: Int
+        /// When.
+        public var at: Date
+
+        /// What is left out is not said.
+        public init(count: Int, at: Date) {
+            self.count = count
+            self.at = at
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            count = try object.required("count")
+            at = try object.required("at")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("count", count)
+            object.member("at", at)
+        }
+    }
+}
+
+extension Contract {
+    /// How many channels there will be: those that are held and until when, and those that events will need, if each
+    /// ends at its endsAt and no other message comes. Never less than used and reserved together.
+    public struct Forecast: Sendable, Hashable, Codable, ContractObject {
+        /// The most channels at once, from now on.
+        public var peak: Int
+        /// When that is first so.
+        public var peakAt: Date
+        /// When the limit is exceeded first. null: never.
+        public var exceedsAt: Date?
+
+        /// What is left out is not said.
+        public init(peak: Int, peakAt: Date, exceedsAt: Date? = nil) {
+            self.peak = peak
+            self.peakAt = peakAt
+            self.exceedsAt = exceedsAt
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            peak = try object.required("peak")
+            peakAt = try object.required("peakAt")
+            exceedsAt = try object.optional("exceedsAt")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("peak", peak)
+            object.member("peakAt", peakAt)
+            object.member("exceedsAt", exceedsAt)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of quotas.
+    public typealias QuotaPage = Page<Quota>
+}
+
+extension Contract {
+    /// How much of each app's limit was taken, step by step.
+    public struct QuotaHistory: Sendable, Hashable, Codable, ContractObject {
+        /// The beginning of the time that was asked for.
+        public var from: Date
+        /// The end of the time that was asked for.
+        public var to: Date
+        /// The length of a step in seconds.
+        public var step: Int
+        /// By bundle ID, environment and time. Steps without a sample are left out.
+        public var items: [QuotaSample]
+
+        /// What is left out is not said.
+        public init(from: Date, to: Date, step: Int, items: [QuotaSample]) {
+            self.from = from
+            self.to = to
+            self.step = step
+            self.items = items
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            from = try object.required("from")
+            to = try object.required("to")
+            step = try object.required("step")
+            items = try object.required("items")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("from", from)
+            object.member("to", to)
+            object.member("step", step)
+            object.member("items", items)
+        }
+    }
+}
+
+extension Contract {
+    /// One step of one app in one environment.
+    public struct QuotaSample: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The end of the step.
+        public var at: Date
+        /// Channels at Apple in the step's last sample.
+        public var used: Int
+        /// Places held for creations in the step's last sample.
+        public var reserved: Int
+        /// The most places taken at once in the step's samples, used and reserved together.
+        public var peak: Int
+        /// The app's channelLimit in the step's last sample.
+        public var limit: Int
+        /// Channels created in the step.
+        public var created: Int
+        /// Channels deleted in the step.
+        public var deleted: Int
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, at: Date, used: Int, reserved: Int, peak: Int, limit: Int,
+            created: Int, deleted: Int
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.at = at
+            self.used = used
+            self.reserved = reserved
+            self.peak = peak
+            self.limit = limit
+            self.created = created
+            self.deleted = deleted
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            at = try object.required("at")
+            used = try object.required("used")
+            reserved = try object.required("reserved")
+            peak = try object.required("peak")
+            limit = try object.required("limit")
+            created = try object.required("created")
+            deleted = try object.required("deleted")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            object.member("at", at)
+            object.member("used", used)
+            object.member("reserved", reserved)
+            object.member("peak", peak)
+            object.member("limit", limit)
+            object.member("created", created)
+            object.member("deleted", deleted)
+        }
+    }
+}
+
+extension Contract {
+    /// What a reconciliation may do.
+    public struct ReconciliationDraft: Sendable, Hashable, Codable, ContractObject {
+        /// true: carry the actions out. Else they are only reported.
+        public var apply: Bool?
+        /// true: take over unmanaged channels.
+        public var adopt: Bool?
+        /// true: delete unmanaged channels at Apple that were seen for ten minutes or more
+        /// (GRANDSTAND_RECONCILE_GRACE), so many at most in a run (GRANDSTAND_RECONCILE_DELETE_BUDGET).
+        public var deleteUnmanaged: Bool?
+        /// true: when all known channels vanished, believe it, so that live events get new ones. With apply, creations
+        /// that wait for their next attempt are made now.
+        public var recreate: Bool?
+
+        /// What is left out is not said.
+        public init(apply: Bool? = nil, adopt: Bool? = nil, deleteUnmanaged: Bool? = nil, recreate: Bool? = nil) {
+            self.apply = apply
+            self.adopt = adopt
+            self.deleteUnmanaged = deleteUnmanaged
+            self.recreate = recreate
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            apply = try object.optional("apply")
+            adopt = try object.optional("adopt")
+            deleteUnmanaged = try object.optional("deleteUnmanaged")
+            recreate = try object.optional("recreate")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let apply { object.member("apply", apply) }
+            if let adopt { object.member("adopt", adopt) }
+            if let deleteUnmanaged { object.member("deleteUnmanaged", deleteUnmanaged) }
+            if let recreate { object.member("recreate", recreate) }
+        }
+    }
+}
+
+extension Contract {
+    /// A comparison of Apple's list with the ledger. In lists a long report is abridged: missing, unmanaged and actions
+    /// are left out then, and abridged is true. GET of the report has them.
+    public struct Reconciliation: Sendable, Hashable, Codable, ContractObject {
+        /// The server's ID of the report.
+        public var id: String
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// Who did it: key: and the name of an API key, command-line for an operator at the server, grandstand for the
+        /// server itself.
+        public var actor: String
+        /// When it began.
+        public var startedAt: Date
+        /// When it was done.
+        public var finishedAt: Date
+        /// Whether the actions were carried out.
+        public var applied: Bool
+        /// Channels in Apple's list.
+        public var apple: Int
+        /// Channels of the ledger that should be in it.
+        public var ledger: Int
+        /// Channels in both.
+        public var matched: Int
+        /// Channels of the ledger that Apple's list lacks.
+        public var missing: [MissingChannel]?
+        /// Channels in Apple's list that the ledger lacks.
+        public var unmanaged: [UnmanagedChannel]?
+        /// What follows from that.
+        public var actions: [ReconciliationAction]?
+        /// Why a person has to decide. null: nothing needs that.
+        public var alarm: ReconciliationAlarm?
+        /// Sentences for operators.
+        public var notes: [String]
+        /// Only in lists, and only where the three lists are left out.
+        public var abridged: Bool?
+
+        /// What is left out is not said.
+        public init(
+            id: String, bundleId: String, environment: Environment, actor: String, startedAt: Date, finishedAt: Date,
+            applied: Bool, apple: Int, ledger: Int, matched: Int, missing: [MissingChannel]? = nil,
+            unmanaged: [UnmanagedChannel]? = nil, actions: [ReconciliationAction]? = nil,
+            alarm: ReconciliationAlarm? = nil, notes: [String], abridged: Bool? = nil
+        ) {
+            self.id = id
+            self.bundleId = bundleId
+            self.environment = environment
+            self.actor = actor
+            self.startedAt = startedAt
+            self.finishedAt = finishedAt
+            self.applied = applied
+            self.apple = apple
+            self.ledger = ledger
+            self.matched = matched
+            self.missing = missing
+            self.unmanaged = unmanaged
+            self.actions = actions
+            self.alarm = alarm
+            self.notes = notes
+            self.abridged = abridged
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.required("id")
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            actor = try object.required("actor")
+            startedAt = try object.required("startedAt")
+            finishedAt = try object.required("finishedAt")
+            applied = try object.required("applied")
+            apple = try object.required("apple")
+            ledger = try object.required("ledger")
+            matched = try object.required("matched")
+            missing = try object.optional("missing")
+            unmanaged = try object.optional("unmanaged")
+            actions = try object.optional("actions")
+            alarm = try object.optional("alarm")
+            notes = try object.required("notes")
+            abridged = try object.optional("abridged")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            object.member("actor", actor)
+            object.member("startedAt", startedAt)
+            object.member("finishedAt", finishedAt)
+            object.member("applied", applied)
+            object.member("apple", apple)
+            object.member("ledger", ledger)
+            object.member("matched", matched)
+            if let missing { object.member("missing", missing) }
+            if let unmanaged { object.member("unmanaged", unmanaged) }
+            if let actions { object.member("actions", actions) }
+            object.member("alarm", alarm)
+            object.member("notes", notes)
+            if let abridged { object.member("abridged", abridged) }
+        }
+    }
+}
+
+extension Contract {
+    /// A channel of the ledger that Apple's list lacks.
+    public struct MissingChannel: Sendable, Hashable, Codable, ContractObject {
+        /// The server's ID of it.
+        public var id: String
+        /// Apple's ID of it.
+        public var channelId: String?
+        /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
+        /// for its whole life.
+        public var storagePolicy: StoragePolicy
+        /// The event that it serves.
+        public var eventKey: String?
+        /// The variant of the audience that it serves, if that has one.
+        public var variant: String?
+
+        /// What is left out is not said.
+        public init(
+            id: String, channelId: String? = nil, storagePolicy: StoragePolicy, eventKey: String? = nil,
+            variant: String? = nil
+        ) {
+            self.id = id
+            self.channelId = channelId
+            self.storagePolicy = storagePolicy
+            self.eventKey = eventKey
+            self.variant = variant
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.required("id")
+            channelId = try object.optional("channelId")
+            storagePolicy = try object.required("storagePolicy")
+            eventKey = try object.optional("eventKey")
+            variant = try object.optional("variant")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("channelId", channelId)
+            object.member("storagePolicy", storagePolicy)
+            object.member("eventKey", eventKey)
+            if let variant { object.member("variant", variant) }
+        }
+    }
+}
+
+extension Contract {
+    /// A channel in Apple's list that the ledger lacks.
+    public struct UnmanagedChannel: Sendable, Hashable, Codable, ContractObject {
+        /// Apple's ID of a channel, as it came. Apps pass it to ActivityKit, pushType .channel(…).
+        public var channelId: String
+        /// When a reconciliation first saw it.
+        public var firstSeenAt: Date
+        /// Its policy, if Apple was asked for it.
+        public var storagePolicy: StoragePolicy?
+
+        /// What is left out is not said.
+        public init(channelId: String, firstSeenAt: Date, storagePolicy: StoragePolicy? = nil) {
+            self.channelId = channelId
+            self.firstSeenAt = firstSeenAt
+            self.storagePolicy = storagePolicy
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            channelId = try object.required("channelId")
+            firstSeenAt = try object.required("firstSeenAt")
+            storagePolicy = try object.optional("storagePolicy")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("channelId", channelId)
+            object.member("firstSeenAt", firstSeenAt)
+            if let storagePolicy { object.member("storagePolicy", storagePolicy) }
+        }
+    }
+}
+
+extension Contract {
+    /// One step of a reconciliation, and whether it was done.
+    public struct ReconciliationAction: Sendable, Hashable, Codable, ContractObject {
+        /// One step that brings Apple's list and the ledger together.
+        public var action: ReconciliationActionName
+        /// The server's ID of the channel, where the ledger has it.
+        public var id: String?
+        /// The event that it serves, where the ledger has it.
+        public var eventKey: String?
+        /// The variant of the audience that it serves, if that has one.
+        public var variant: String?
+        /// Apple's ID of the channel.
+        public var channelId: String?
+        /// Whether it was carried out.
+        public var done: Bool
+        /// Why it was not, or what Apple said.
+        public var detail: String?
+
+        /// What is left out is not said.
+        public init(
+            action: ReconciliationActionName, id: String? = nil, eventKey: String? = nil, variant: String? = nil,
+            channelId: String? = nil, done: Bool, detail: String? = nil
+        ) {
+            self.action = action
+            self.id = id
+            self.eventKey = eventKey
+            self.variant = variant
+            self.channelId = channelId
+            self.done = done
+            self.detail = detail
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            action = try object.required("action")
+            id = try object.optional("id")
+            eventKey = try object.optional("eventKey")
+            variant = try object.optional("variant")
+            channelId = try object.optional("channelId")
+            done = try object.required("done")
+            detail = try object.optional("detail")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("action", action)
+            if let id { object.member("id", id) }
+            if let eventKey { object.member("eventKey", eventKey) }
+            if let variant { object.member("variant", variant) }
+            object.member("channelId", channelId)
+            object.member("done", done)
+            if let detail { object.member("detail", detail) }
+        }
+    }
+}
+
+extension Contract {
+    /// A page of reports.
+    public typealias ReconciliationPage = Page<Reconciliation>
+}
+
+extension Contract {
+    /// One change, who made it, and what Apple answered.
+    public struct AuditEntry: Sendable, Hashable, Codable, ContractObject {
+        /// Decimal digits that rise with every entry.
+        public var id: String
+        /// When.
+        public var at: Date
+        /// Who did it: key: and the name of an API key, command-line for an operator at the server, grandstand for the
+        /// server itself.
+        public var actor: String
+        /// The ID of the API key that asked for it.
+        public var keyId: String?
+        /// What was done.
+        public var action: AuditAction
+        /// The app.
+        public var bundleId: String?
+        /// APNs' environment.
+        public var environment: Environment?
+        /// The server's ID of the channel.
+        public var channel: String?
+        /// Apple's ID of the channel.
+        public var channelId: String?
+        /// The event.
+        public var eventKey: String?
+        /// The broadcast or push.
+        public var broadcast: String?
+        /// Why, in words.
+        public var reason: String?
+        /// The ID of the key that signed the call to Apple.
+        public var signingKey: String?
+        /// What Apple answered. null: it was not asked, or did not answer.
+        public var apns: AuditAnswer?
+
+        /// What is left out is not said.
+        public init(
+            id: String, at: Date, actor: String, keyId: String? = nil, action: AuditAction, bundleId: String? = nil,
+            environment: Environment? = nil, channel: String? = nil, channelId: String? = nil, eventKey: String? = nil,
+            broadcast: String? = nil, reason: String? = nil, signingKey: String? = nil, apns: AuditAnswer? = nil
+        ) {
+            self.id = id
+            self.at = at
+            self.actor = actor
+            self.keyId = keyId
+            self.action = action
+            self.bundleId = bundleId
+            self.environment = environment
+            self.channel = channel
+            self.channelId = channelId
+            self.eventKey = eventKey
+            self.broadcast = broadcast
+            self.reason = reason
+            self.signingKey = signingKey
+            self.apns = apns
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            id = try object.required("id")
+            at = try object.required("at")
+            actor = try object.required("actor")
+            keyId = try object.optional("keyId")
+            action = try object.required("action")
+            bundleId = try object.optional("bundleId")
+            environment = try object.optional("environment")
+            channel = try object.optional("channel")
+            channelId = try object.optional("channelId")
+            eventKey = try object.optional("eventKey")
+            broadcast = try object.optional("broadcast")
+            reason = try object.optional("reason")
+            signingKey = try object.optional("signingKey")
+            apns = try object.optional("apns")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("id", id)
+            object.member("at", at)
+            object.member("actor", actor)
+            object.member("keyId", keyId)
+            object.member("action", action)
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            object.member("channel", channel)
+            object.member("channelId", channelId)
+            object.member("eventKey", eventKey)
+            object.member("broadcast", broadcast)
+            object.member("reason", reason)
+            object.member("signingKey", signingKey)
+            object.member("apns", apns)
+        }
+    }
+}
+
+extension Contract {
+    /// What is kept of Apple's answer to a call.
+    public struct AuditAnswer: Sendable, Hashable, Codable, ContractObject {
+        /// The HTTP status.
+        public var status: Int
+        /// Apple's word for a refusal.
+        public var reason: String?
+        /// APNs' ID of the request.
+        public var requestId: String?
+
+        /// What is left out is not said.
+        public init(status: Int, reason: String? = nil, requestId: String? = nil) {
+            self.status = status
+            self.reason = reason
+            self.requestId = requestId
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            status = try object.required("status")
+            reason = try object.optional("reason")
+            requestId = try object.optional("requestId")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("status", status)
+            object.member("reason", reason)
+            object.member("requestId", requestId)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of the audit log.
+    public typealias AuditPage = Page<AuditEntry>
+}

@@ -1,0 +1,347 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// How far the start of an event is.
+    public struct StartState: ContractWord {
+        /// Its time has not come.
+        public static let scheduled = Self(rawValue: "scheduled")
+        /// It waits for the channel, or for content to show.
+        public static let waiting = Self(rawValue: "waiting")
+        /// Pushes are being made.
+        public static let running = Self(rawValue: "running")
+        /// Nothing is pending now. Followers who come later still get it until its time is over.
+        public static let done = Self(rawValue: "done")
+        /// Somebody stopped it.
+        public static let stopped = Self(rawValue: "stopped")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .scheduled,
+            .waiting,
+            .running,
+            .done,
+            .stopped,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How to start.
+    public struct StartOrder: Sendable, Hashable, Codable, ContractObject {
+        /// true: count only, and send nothing.
+        public var dryRun: Bool?
+
+        /// What is left out is not said.
+        public init(dryRun: Bool? = nil) {
+            self.dryRun = dryRun
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            dryRun = try object.optional("dryRun")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let dryRun { object.member("dryRun", dryRun) }
+        }
+    }
+}
+
+extension Contract {
+    /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and the
+    /// numbers in ineligible, also when the start is over.
+    public struct StartCounts: Sendable, Hashable, Codable, ContractObject {
+        /// Installations that follow one of the event's topics.
+        public var followers: Int
+        /// APNs answered 200. That does not mean that it was shown.
+        public var accepted: Int
+        /// Of these, the app reported the activity.
+        public var confirmed: Int
+        /// APNs refused the push. byReason says why.
+        public var rejected: Int
+        /// APNs did not answer. The push is not repeated, because it may have been made.
+        public var unknown: Int
+        /// Not answered yet, or to be sent.
+        public var pending: Int
+        /// Followers who get no start, by the reason.
+        public var ineligible: IneligibleCounts
+
+        /// What is left out is not said.
+        public init(
+            followers: Int, accepted: Int, confirmed: Int, rejected: Int, unknown: Int, pending: Int,
+            ineligible: IneligibleCounts
+        ) {
+            self.followers = followers
+            self.accepted = accepted
+            self.confirmed = confirmed
+            self.rejected = rejected
+            self.unknown = unknown
+            self.pending = pending
+            self.ineligible = ineligible
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            followers = try object.required("followers")
+            accepted = try object.required("accepted")
+            confirmed = try object.required("confirmed")
+            rejected = try object.required("rejected")
+            unknown = try object.required("unknown")
+            pending = try object.required("pending")
+            ineligible = try object.required("ineligible")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("followers", followers)
+            object.member("accepted", accepted)
+            object.member("confirmed", confirmed)
+            object.member("rejected", rejected)
+            object.member("unknown", unknown)
+            object.member("pending", pending)
+            object.member("ineligible", ineligible)
+        }
+    }
+}
+
+extension Contract {
+    /// Followers who get no start, by the reason.
+    public struct IneligibleCounts: Sendable, Hashable, Codable, ContractObject {
+        /// Their system is older than iOS 17.2.
+        public var system: Int
+        /// They switched Live Activities off.
+        public var disabled: Int
+        /// They have no usable start token of the attributes' type.
+        public var noToken: Int
+        /// The event ended, the start's time was over, or it was stopped before theirs was sent. They get it if the
+        /// start goes on.
+        public var tooLate: Int
+
+        /// What is left out is not said.
+        public init(system: Int, disabled: Int, noToken: Int, tooLate: Int) {
+            self.system = system
+            self.disabled = disabled
+            self.noToken = noToken
+            self.tooLate = tooLate
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            system = try object.required("system")
+            disabled = try object.required("disabled")
+            noToken = try object.required("noToken")
+            tooLate = try object.required("tooLate")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("system", system)
+            object.member("disabled", disabled)
+            object.member("noToken", noToken)
+            object.member("tooLate", tooLate)
+        }
+    }
+}
+
+extension Contract {
+    /// What has become of an event's start, in all and for each audience.
+    public struct StartReport: Sendable, Hashable, Codable, ContractObject {
+        /// How far the start of an event is.
+        public var state: StartState
+        /// When the first push was made.
+        public var startedAt: Date?
+        /// When nothing was left to send for the last time.
+        public var finishedAt: Date?
+        /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and
+        /// the numbers in ineligible, also when the start is over.
+        public var counts: StartCounts
+        /// How many were rejected, by Apple's reason.
+        public var byReason: [String: Int]
+        /// Pushes answered in a second, from the first one until nothing was left. Later followers do not count.
+        public var perSecond: Double?
+        /// Who asked for it by hand, else who declared it, as actor of the audit log. null: it was not recorded.
+        public var by: String?
+        /// The same for each app and environment.
+        public var audiences: [AudienceStart]
+
+        /// What is left out is not said.
+        public init(
+            state: StartState, startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts,
+            byReason: [String: Int], perSecond: Double? = nil, by: String? = nil, audiences: [AudienceStart]
+        ) {
+            self.state = state
+            self.startedAt = startedAt
+            self.finishedAt = finishedAt
+            self.counts = counts
+            self.byReason = byReason
+            self.perSecond = perSecond
+            self.by = by
+            self.audiences = audiences
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            state = try object.required("state")
+            startedAt = try object.optional("startedAt")
+            finishedAt = try object.optional("finishedAt")
+            counts = try object.required("counts")
+            byReason = try object.required("byReason")
+            perSecond = try object.optional("perSecond")
+            by = try object.optional("by")
+            audiences = try object.required("audiences")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("state", state)
+            object.member("startedAt", startedAt)
+            object.member("finishedAt", finishedAt)
+            object.member("counts", counts)
+            object.member("byReason", byReason)
+            object.member("perSecond", perSecond)
+            object.member("by", by)
+            object.member("audiences", audiences)
+        }
+    }
+}
+
+extension Contract {
+    /// What has become of a start for one app and environment.
+    public struct AudienceStart: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The variant of the audience on which it starts, if that has one.
+        public var variant: String?
+        /// How far the start of an event is.
+        public var state: StartState
+        /// When the first push was made.
+        public var startedAt: Date?
+        /// When nothing was left to send for the last time.
+        public var finishedAt: Date?
+        /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and
+        /// the numbers in ineligible, also when the start is over.
+        public var counts: StartCounts
+        /// How many were rejected, by Apple's reason.
+        public var byReason: [String: Int]
+        /// Pushes answered in a second, from the first one until nothing was left.
+        public var perSecond: Double?
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, environment: Environment, variant: String? = nil, state: StartState,
+            startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts, byReason: [String: Int],
+            perSecond: Double? = nil
+        ) {
+            self.bundleId = bundleId
+            self.environment = environment
+            self.variant = variant
+            self.state = state
+            self.startedAt = startedAt
+            self.finishedAt = finishedAt
+            self.counts = counts
+            self.byReason = byReason
+            self.perSecond = perSecond
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            state = try object.required("state")
+            startedAt = try object.optional("startedAt")
+            finishedAt = try object.optional("finishedAt")
+            counts = try object.required("counts")
+            byReason = try object.required("byReason")
+            perSecond = try object.optional("perSecond")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("state", state)
+            object.member("startedAt", startedAt)
+            object.member("finishedAt", finishedAt)
+            object.member("counts", counts)
+            object.member("byReason", byReason)
+            object.member("perSecond", perSecond)
+        }
+    }
+}
+
+extension Contract {
+    /// A topic, and how many follow it.
+    public struct FollowedTopic: Sendable, Hashable, Codable, ContractObject {
+        /// Something that people follow, for example a team or a league. The organiser and the app agree on its name.
+        public var topic: String
+        /// How many installations follow it.
+        public var followers: Int
+
+        /// What is left out is not said.
+        public init(topic: String, followers: Int) {
+            self.topic = topic
+            self.followers = followers
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            topic = try object.required("topic")
+            followers = try object.required("followers")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("topic", topic)
+            object.member("followers", followers)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of topics.
+    public typealias TopicPage = Page<FollowedTopic>
+}
