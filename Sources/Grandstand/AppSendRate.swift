@@ -1,132 +1,162 @@
 package import FoundationEssentials
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// What APNs' 429s say of one app and environment, of broadcasts or of pushes to devices: a limit of the app, or of
 /// single lanes.
 ///
-/// A lane's 429 is its own when the lane was throttled before and the app's other lanes were accepted in between; while
-/// the app has a limit, when that happens about three times in a row. The app's limit begins when several lanes are
-/// throttled at about the same time.
+/// From the first 429 on it counts the answers of each lane. Two things explain the counts: the app has a limit, and every
+/// lane meets it equally often; or some lanes have limits of their own, and the app's limit, if any, is what the others
+/// meet. The explanation counts under which these answers are likelier (a Bayes factor, any share of 429s being as likely
+/// as any other before). In doubt the app's limit stays as it is.
 package struct AppSendRate: Sendable {
     /// The APIs of APNs, which have limits of their own.
     package enum API: String, Sendable, Hashable, CaseIterable {
         case broadcast
         /// Pushes to device tokens: starts, crowds and single pushes. There a 429 may be of one token.
         case device
-
-        /// Lanes, or tokens, that must be throttled at about the same time.
-        var lanes: Int { self == .broadcast ? 2 : 10 }
-        /// The least part of the answers that are 429 then.
-        var share: Double { self == .broadcast ? 0.05 : 0.5 }
     }
 
-    /// A lane that was throttled, and what the app's lanes had by then.
-    private struct Throttled: Sendable {
-        var at: Date
-        var accepted: Int
-        var refused: Int
-        /// The lane's own since then.
-        var ownAccepted = 0
-        /// How much speaks for a limit of the lane, by this 429 and those before it.
-        var evidence = 1.0
-        /// `nil`: it may have been the app's limit.
-        var rate: SendRate?
+    /// A lane's answers.
+    private struct Answers: Sendable {
+        var accepted = 0
+        var refused = 0
+        var since: Date
+    }
+
+    private enum Explanation {
+        case limitOfApp
+        /// These lanes have limits of their own, and the others had so many 429s.
+        case limits(of: [Int], others: Int)
+        case unknown
     }
 
     private let api: API
     /// The app's.
     package var rate = SendRate(.app)
-    private var lanes: [Int: Throttled] = [:]
-    /// Lanes whose 429 was not their own, of late.
-    private var recent: [(lane: Int, at: Date)] = []
-    private var accepted = 0
-    private var refused = 0
+    /// Of lanes without a limit of their own, while 429s come.
+    private var answers: [Int: Answers] = [:]
+    /// The lanes' own.
+    private var rates: [Int: SendRate] = [:]
+    private var throttledAt = Date.distantPast
+    /// When counting began, and how many requests were accepted in the second before.
+    private var countedSince = Date.distantPast
+    private var acceptedBefore = 0
+    /// When the app's limit was found to be none.
+    private var liftedAt = Date.distantPast
 
-    /// Seconds in which 429s are at about the same time.
-    private static let moment: TimeInterval = 3
-    /// Seconds after which a lane's 429 has nothing to do with the one before.
-    private static let lanePatience: TimeInterval = 30
-    /// Others that must be accepted between a lane's 429s, and how many of them for each that is refused.
-    private static let witnesses = 10
-    private static let mostLanes = 1_000
-    /// 429s in a row after which it is a lane's own limit, though the app has one; and evidence with which it may be
-    /// either's, and lowers neither.
-    private static let enoughEvidence = 3.0
-    private static let doubt = 1.5
+    /// Seconds without a 429 after which the answers of before explain nothing any more.
+    private static let patience: TimeInterval = 30
+    /// Seconds of answers before the app's limit may begin: a lane that is refused asks again at once, and so the first
+    /// answers have too many of those.
+    private static let moment: TimeInterval = 2
+    private static let mostLanes = 10_000
+    /// By what an explanation must be likelier than the other, as a logarithm: twenty times.
+    private static let margin = 3.0
+    private static let leastRefused = 3
 
     package init(_ api: API) { self.api = api }
 
     /// APNs accepted a request of this lane.
     package mutating func accepted(lane: Int, sentAt: Date, at now: Date) {
-        accepted += 1
         rate.accepted(sentAt: sentAt, at: now)
-        guard !lanes.isEmpty, lanes[lane] != nil else { return }
-        lanes[lane]?.ownAccepted += 1
-        lanes[lane]?.rate?.spend(1, at: now)
-        lanes[lane]?.rate?.accepted(sentAt: sentAt, at: now)
+        if !rates.isEmpty, rates[lane] != nil {
+            rates[lane]?.spend(1, at: now)
+            rates[lane]?.accepted(sentAt: sentAt, at: now)
+        } else if !answers.isEmpty {
+            answers[lane, default: Answers(since: now)].accepted += 1
+        }
     }
 
     /// APNs answered 429 to a request of this lane.
     package mutating func throttled(lane: Int, retryAfter: Int? = nil, sentAt: Date, at now: Date) {
-        let before = lanes[lane].flatMap { before in
-            now.timeIntervalSince(before.at) < (before.rate == nil ? Self.lanePatience : SendRate.memory) ? before : nil
+        if now.timeIntervalSince(throttledAt) > Self.patience && !rate.isLimited || answers.count > Self.mostLanes {
+            answers = [:]
         }
-        let isSuspect = before.map { isOfLane($0) } ?? false
-        // Under a limit of the app any lane meets a 429 now and then, and two by chance.
-        let evidence = isSuspect ? before.map { self.evidence($0) } ?? 1 : 1
-        let isOwn = isSuspect && (!rate.isLimited || before?.rate != nil || evidence >= Self.enoughEvidence)
-        let isOfApp = !isOwn && evidence < Self.doubt
-        var own = before?.rate
-        if isOwn {
-            own = own ?? before.map { SendRate(.lane, accepted: $0.ownAccepted, since: $0.at, at: now) }
-            own?.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
-        } else if isOfApp {
-            refused += 1
-            recent.removeAll { now.timeIntervalSince($0.at) > Self.moment }
-            if recent.count < Self.mostLanes { recent.append((lane, now)) }
+        throttledAt = now
+        rates[lane]?.forget(at: now)
+        if rates[lane]?.isLimited ?? false {
+            rates[lane]?.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
+            return
         }
-        if let before, !isOwn, !hasWitnesses(before) {
-            // Others must be accepted first: until then both 429s count as one.
-            lanes[lane]?.at = now
-        } else {
-            lanes[lane] = Throttled(at: now, accepted: accepted, refused: refused, evidence: evidence, rate: own)
+        if answers.isEmpty {
+            countedSince = now
+            acceptedBefore = rate.acceptedLately(at: now)
         }
-        if lanes.count > Self.mostLanes {
-            lanes = lanes.filter { now.timeIntervalSince($0.value.at) < Self.lanePatience }
+        answers[lane, default: Answers(since: now)].refused += 1
+        switch explanation(at: now) {
+        case .limits(let lanes, let others):
+            if rates.count > Self.mostLanes { rates = [:] }
+            for lane in lanes {
+                guard let answers = answers.removeValue(forKey: lane) else { continue }
+                var rate = SendRate(.lane, accepted: answers.accepted, since: answers.since, at: now)
+                rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
+                rates[lane] = rate
+            }
+            // What was taken for the app's limit was theirs.
+            if others == 0, rate.isLimited {
+                rate = SendRate(.app)
+                liftedAt = now
+            }
+        case .unknown where !rate.isLimited: break
+        case .limitOfApp, .unknown:
+            if !rate.isLimited { answers = [:] }
+            rate.throttled(retryAfter: retryAfter, acceptedBefore: acceptedBefore, sentAt: sentAt, at: now)
         }
-        guard isOfApp, rate.isLimited || isLimitOfApp(at: now) else { return }
-        let wasLimited = rate.isLimited
-        rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
-        // What was taken for a lane's own while the limit began was the app's.
-        if !wasLimited { lanes = [:] }
+    }
+
+    /// Other replicas are limited (`SendRate.join`); not when this one just found that the app is not.
+    package mutating func join(rate perSecond: Double, since: Date, throttledAt: Date, at now: Date) {
+        guard now.timeIntervalSince(liftedAt) >= Self.patience * 2 else { return }
+        rate.join(rate: perSecond, since: since, throttledAt: throttledAt, at: now)
     }
 
     /// When the lane may send next because of its own limit; `nil`: it has none.
     package func notBefore(lane: Int, at now: Date) -> Date? {
-        guard !lanes.isEmpty, var rate = lanes[lane]?.rate else { return nil }
+        guard !rates.isEmpty, var rate = rates[lane] else { return nil }
         rate.forget(at: now)
         guard let next = rate.nextToken(at: now), next > now else { return nil }
         return next
     }
 
-    private func others(since before: Throttled) -> Int { accepted - before.accepted - before.ownAccepted }
-
-    private func hasWitnesses(_ before: Throttled) -> Bool { others(since: before) >= Self.witnesses }
-
-    /// With another 429 of the lane: each is worth four answers that it was accepted.
-    private func evidence(_ before: Throttled) -> Double {
-        max(0, before.evidence - Double(before.ownAccepted) / 4) + 1
+    private func explanation(at now: Date) -> Explanation {
+        let accepted = answers.values.reduce(0) { $0 + $1.accepted }
+        let refused = answers.values.reduce(0) { $0 + $1.refused }
+        let share = Double(refused) / Double(accepted + refused)
+        // Lanes that are refused at least as often as all are, and not by chance once.
+        let own = answers.filter { lane in
+            lane.value.refused >= 2
+                && Double(lane.value.refused) >= share * Double(lane.value.refused + lane.value.accepted)
+        }
+        let others = refused - own.values.reduce(0) { $0 + $1.refused }
+        guard answers.count > 1 else { return own.isEmpty ? .unknown : .limits(of: Array(own.keys), others: 0) }
+        let ofApp = Self.likelihood(refused, accepted)
+        var ofLanes = Self.likelihood(others, accepted - own.values.reduce(0) { $0 + $1.accepted })
+        for lane in own.values { ofLanes += Self.likelihood(lane.refused, lane.accepted) }
+        // Any number of lanes is as likely as any other, and any choice of so many.
+        ofLanes -= Self.choices(of: own.count, among: answers.count) + log(Double(answers.count + 1))
+        if ofLanes > ofApp + Self.margin { return .limits(of: Array(own.keys), others: others) }
+        guard refused >= Self.leastRefused, own.isEmpty || ofApp > ofLanes + Self.margin,
+            now.timeIntervalSince(countedSince) >= Self.moment
+        else { return .unknown }
+        // Lanes that asked once say nothing of their own limits, unless most requests are refused.
+        let again = answers.values.reduce(0) { $0 + ($1.refused + $1.accepted > 1 ? $1.refused : 0) }
+        return refused >= accepted || again * 2 >= refused ? .limitOfApp : .unknown
     }
 
-    private func isOfLane(_ before: Throttled) -> Bool {
-        let others = others(since: before)
-        let refusals = refused - before.refused
-        return others == 0 && refusals == 0
-            || hasWitnesses(before) && refusals * Self.witnesses <= others
+    /// The logarithm of the probability of these answers in their order.
+    private static func likelihood(_ refused: Int, _ accepted: Int) -> Double {
+        -choices(of: refused, among: refused + accepted) - log(Double(refused + accepted + 1))
     }
 
-    private mutating func isLimitOfApp(at now: Date) -> Bool {
-        guard Set(recent.map(\.lane)).count >= api.lanes else { return false }
-        let lately = recent.count { now.timeIntervalSince($0.at) <= SendRate.Settings.app.window }
-        return Double(lately) >= api.share * Double(lately + rate.acceptedLately(at: now))
+    /// The logarithm of the number of ways to choose so many.
+    private static func choices(of some: Int, among all: Int) -> Double {
+        lgamma(Double(all + 1)) - lgamma(Double(some + 1)) - lgamma(Double(all - some + 1))
     }
 }

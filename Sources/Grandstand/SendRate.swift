@@ -21,11 +21,13 @@ package struct SendRate: Sendable, Hashable {
         /// For an app: its traffic is many requests a second.
         package static let app = Settings(window: 1, floor: 0.5)
         /// For one channel: its traffic is one request a second at most.
-        package static let lane = Settings(window: 10, floor: 0.05)
+        package static let lane = Settings(window: 20, floor: 0.2)
     }
 
     /// The part of the accepted rate with which requests go on after a 429.
     private static let reduction = 0.95
+    /// The rate is not divided by more than this at once: lanes that all wait for limits of their own are refused together.
+    private static let mostReduction = 8.0
     /// Full use, in seconds and in requests, after which the rate is again the one that was refused.
     private static let returnTime: TimeInterval = 6
     private static let returnRequests = 70.0
@@ -95,7 +97,9 @@ package struct SendRate: Sendable, Hashable {
             let rate = self.rate
             let most = least + SendRate.depth * rate
             let needed = max(0, (most - tokens) / rate)
-            if isUsed { limit.usedTime += min(time, needed) }
+            // A rate that doubles must not do so while requests beyond it are made up for: no answer comes meanwhile.
+            let debt = refused == nil ? max(0, -tokens) / rate : 0
+            if isUsed { limit.usedTime += max(0, min(time, needed) - debt) }
             // Nobody waited: the rate was not used to the full.
             if time > needed { limit.isUsed = false }
             limit.tokens = min(most, tokens + time * rate)
@@ -165,15 +169,20 @@ package struct SendRate: Sendable, Hashable {
 
     /// APNs answered 429. A request that was sent before the rate was last lowered says nothing new.
     ///
-    /// - Parameter retryAfter: seconds that APNs asked to wait.
-    package mutating func throttled(retryAfter: Int? = nil, sentAt: Date, at now: Date) {
+    /// - Parameters:
+    ///   - retryAfter: seconds that APNs asked to wait.
+    ///   - acceptedBefore: requests that were accepted in the second before the first 429; of use with the first call.
+    package mutating func throttled(
+        retryAfter: Int? = nil, acceptedBefore: Int = 0, sentAt: Date, at now: Date
+    ) {
         turn(to: now)
         limit = limit?.refilled(at: now)
         let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
         let measured = Double(slots.reduce(0, +)) / settings.window
         guard var limit else {
+            let least = max(settings.floor, Double(acceptedBefore) / Self.mostReduction)
             self.limit = Limit(
-                since: now, throttledAt: now, loweredAt: now, base: max(settings.floor, Self.reduction * measured),
+                since: now, throttledAt: now, loweredAt: now, base: max(least, Self.reduction * measured),
                 slowness: 1 + Self.retryAfterCost * Double(retryAfter ?? 0), tokensAt: now, blockedUntil: blockedUntil)
             return
         }
@@ -197,7 +206,8 @@ package struct SendRate: Sendable, Hashable {
             ? Self.reduction * (elapsed >= settings.window ? measured : Double(limit.accepted) / elapsed)
             // Too short to be measured by itself, and the last second may be of another time.
             : min(Self.reduction * measured, 0.8 * rate)
-        limit.base = max(settings.floor, min(lower, Self.reduction * rate))
+        let least = retryAfter == nil ? max(settings.floor, rate / Self.mostReduction) : settings.floor
+        limit.base = max(least, min(lower, Self.reduction * rate))
         limit.refused = max(rate, limit.base / Self.reduction)
         limit.slowness = 1 + Self.retryAfterCost * Double(retryAfter ?? 0)
         limit.usedTime = 0

@@ -164,7 +164,7 @@ package final class SendRates: Sendable {
                 }
                 // What all forget at about the same time is not begun anew.
                 guard now.timeIntervalSince(throttledAt) < SendRate.memory else { return }
-                app.learned.rate.join(
+                app.learned.join(
                     rate: others.reduce(0) { $0 + $1.perSecond } / Double(others.count + 1), since: since,
                     throttledAt: throttledAt, at: now)
             }
@@ -189,7 +189,7 @@ package final class SendRates: Sendable {
             let value = body(&app)
             let changed = app.learned.rate.isLimited != wasLimited
             if changed {
-                if wasLimited { app = App(learned: AppSendRate(api)) }
+                if wasLimited { app = App(learned: app.learned) }
                 state.limited.removeAll { $0 == bundleID }
                 if !wasLimited { state.limited.append(bundleID) }
                 anyLimited.store(!state.limited.isEmpty, ordering: .relaxed)

@@ -24,6 +24,13 @@ struct AppSendRateTests {
         }
     }
 
+    /// For three seconds every lane is refused about every second time.
+    private func refuse(_ rate: inout AppSendRate, from second: Int) {
+        traffic(&rate, seconds: second..<second + 1, refusing: [0, 2, 4, 6, 8])
+        traffic(&rate, seconds: second + 1..<second + 2, refusing: [1, 3, 5, 7, 9])
+        traffic(&rate, seconds: second + 2..<second + 3, refusing: [0, 3, 4, 7, 8])
+    }
+
     @Test func `one lane's 429s slow that lane and no other`() throws {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<20, refusing: [3])
@@ -46,12 +53,12 @@ struct AppSendRateTests {
         #expect(try #require(pauses.last) < pauses[0] / 4)
     }
 
-    @Test func `several lanes throttled within a moment are the app's limit, which no lane keeps as its own`() {
+    @Test func `lanes that are throttled alike meet the app's limit, which no lane keeps as its own`() {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<3, refusing: [])
-        traffic(&rate, seconds: 3..<4, refusing: [0, 2, 4, 6, 8])
+        refuse(&rate, from: 3)
         #expect(rate.rate.isLimited)
-        for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(4)) == nil) }
+        for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
     }
 
     @Test func `two 429s among many answers are no limit of the app`() {
@@ -87,10 +94,10 @@ struct AppSendRateTests {
         #expect(!rate.rate.isLimited)
     }
 
-    @Test func `many tokens throttled within a moment, while few are accepted, are the app's limit`() {
+    @Test func `many tokens throttled, while few are accepted, are the app's limit`() {
         var rate = AppSendRate(.device)
-        for number in 0..<200 {
-            let time = after(Double(number) / 1_000)
+        for number in 0..<300 {
+            let time = after(Double(number) / 100)
             if number % 5 == 0 {
                 rate.accepted(lane: number, sentAt: time, at: time)
             } else {
@@ -164,10 +171,46 @@ struct AppSendRateTests {
     @Test func `a lane with a limit of its own is found though the app has one`() throws {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<3, refusing: [])
-        traffic(&rate, seconds: 3..<4, refusing: [0, 2, 4, 6, 8])
+        refuse(&rate, from: 3)
         #expect(rate.rate.isLimited)
-        traffic(&rate, seconds: 5..<20, refusing: [3])
+        traffic(&rate, seconds: 6..<30, refusing: [3])
         #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
         for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
+    }
+
+    /// Sixty lanes with a new state a second each. Some have limits of their own, which they all meet at about the same
+    /// time; the app has none.
+    @Test(arguments: [1, 6, 20])
+    func `however many lanes have limits, the others go on`(limited: Int) {
+        var random = SplitMix64(state: 7)
+        var rate = AppSendRate(.broadcast)
+        var limiters = (0..<limited).map { _ in Limiter(.bucket(depth: 2), rate: 0.2) }
+        var due = (0..<60).map { _ in Double.random(in: 0..<1, using: &random) }
+        var (free, own, refused) = (0, 0, 0)
+        for tick in 0..<12_000 {
+            let time = Double(tick) / 100
+            for lane in due.indices.filter({ due[$0] <= time }).sorted(by: { due[$0] < due[$1] })
+            where rate.rate.allowance(at: after(time)) != 0 {
+                rate.rate.spend(1, at: after(time))
+                if lane >= limited || limiters[lane].takes(at: time) {
+                    rate.accepted(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    due[lane] = time + 1
+                    if lane < limited { own += 1 } else { free += 1 }
+                } else {
+                    rate.throttled(lane: lane, sentAt: after(time), at: after(time + 0.001))
+                    due[lane] = time + .random(in: 0.125..<0.25, using: &random)
+                    refused += 1
+                }
+                if let next = rate.notBefore(lane: lane, at: after(time)) {
+                    due[lane] = max(due[lane], next.timeIntervalSince(start))
+                }
+            }
+        }
+        #expect(!rate.rate.isLimited)
+        // Of 120 s: a lane's state is a second old at most, but for the moment in which the limits were found.
+        #expect(free >= (60 - limited) * 110)
+        // A fifth of a message a second and two at once.
+        #expect(own >= limited * 20)
+        #expect(refused <= own / 2)
     }
 }

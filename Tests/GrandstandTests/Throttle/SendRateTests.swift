@@ -65,6 +65,17 @@ struct SendRateTests {
         #expect(try #require(rate.perSecond) < max(2, before * 1.5))
     }
 
+    @Test func `requests beyond the rate are made up for, and do not raise it`() throws {
+        var rate = SendRate()
+        rate.throttled(sentAt: start, at: start)
+        rate.spend(60, at: after(0.01))
+        // Half a request a second.
+        #expect(rate.allowance(at: after(115)) == 0)
+        #expect(rate.allowance(at: after(130)).map { $0 > 0 } ?? false)
+        rate.spend(1, at: after(130))
+        #expect(try #require(rate.perSecond) < 20)
+    }
+
     @Test func `a limit is forgotten five minutes after the last 429`() {
         var rate = throttled(after: 100)
         rate.throttled(sentAt: after(60), at: after(60.1))
