@@ -90,7 +90,7 @@ package struct AppSendRate: Sendable {
             acceptedBefore = rate.acceptedLately(at: now)
         }
         answers[lane, default: Answers(since: now)].refused += 1
-        switch explanation(at: now) {
+        switch explanation(at: now, atOnce: retryAfter != nil) {
         case .limits(let lanes, let others):
             if rates.count > Self.mostLanes { rates = [:] }
             for lane in lanes {
@@ -125,7 +125,8 @@ package struct AppSendRate: Sendable {
         return next
     }
 
-    private func explanation(at now: Date) -> Explanation {
+    /// - Parameter atOnce: refused lanes do not ask again at once, so the first answers are as good as later ones.
+    private func explanation(at now: Date, atOnce: Bool) -> Explanation {
         let accepted = answers.values.reduce(0) { $0 + $1.accepted }
         let refused = answers.values.reduce(0) { $0 + $1.refused }
         let share = Double(refused) / Double(accepted + refused)
@@ -143,7 +144,7 @@ package struct AppSendRate: Sendable {
         ofLanes -= Self.choices(of: own.count, among: answers.count) + log(Double(answers.count + 1))
         if ofLanes > ofApp + Self.margin { return .limits(of: Array(own.keys), others: others) }
         guard refused >= Self.leastRefused, own.isEmpty || ofApp > ofLanes + Self.margin,
-            now.timeIntervalSince(countedSince) >= Self.moment
+            atOnce || now.timeIntervalSince(countedSince) >= Self.moment
         else { return .unknown }
         // Lanes that asked once say nothing of their own limits, unless most requests are refused.
         let again = answers.values.reduce(0) { $0 + ($1.refused + $1.accepted > 1 ? $1.refused : 0) }

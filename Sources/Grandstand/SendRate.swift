@@ -180,9 +180,11 @@ package struct SendRate: Sendable, Hashable {
         let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
         let measured = Double(slots.reduce(0, +)) / settings.window
         guard var limit else {
-            let least = max(settings.floor, Double(acceptedBefore) / Self.mostReduction)
+            // Where APNs says when to ask again, next to nothing was sent since.
+            let before = Double(acceptedBefore) * (retryAfter == nil ? 1 / Self.mostReduction : Self.reduction)
             self.limit = Limit(
-                since: now, throttledAt: now, loweredAt: now, base: max(least, Self.reduction * measured),
+                since: now, throttledAt: now, loweredAt: now,
+                base: max(settings.floor, before, Self.reduction * measured),
                 slowness: 1 + Self.retryAfterCost * Double(retryAfter ?? 0), tokensAt: now, blockedUntil: blockedUntil)
             return
         }

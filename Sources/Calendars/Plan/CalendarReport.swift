@@ -22,6 +22,11 @@ package struct CalendarReport: Sendable {
         past = plan.past
         problems = plan.problems
     }
+
+    /// There were entries, and none of them could be read.
+    package var isOfProblemsOnly: Bool {
+        !problems.isEmpty && create.isEmpty && change.isEmpty && cancel.isEmpty && unchanged == 0 && past == 0
+    }
 }
 
 extension CalendarReport: JSONObjectWritable {

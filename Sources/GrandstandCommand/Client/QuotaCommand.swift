@@ -17,7 +17,8 @@ struct QuotaCommand: AsyncParsableCommand {
                 .listQuotas(), page,
                 [
                     "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged",
-                    "missing", "forecast.peak", "alarm", "keyRefused.reason",
+                    "missing", "forecast.peak", "alarm", "keyRefused.reason", "throttled.ratePerSecond",
+                    "throttled.lanesWaiting",
                 ])
         }
     }

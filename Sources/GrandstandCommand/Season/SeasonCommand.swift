@@ -79,6 +79,7 @@ struct SeasonCommand: AsyncParsableCommand {
             let (report, holdsBack) = try await options.run().preview()
             try options.show(report)
             if holdsBack { throw SeasonCommand.removalsHeldBack }
+            if report.isOfProblemsOnly { throw ExitCode.failure }
         }
     }
 
@@ -92,7 +93,7 @@ struct SeasonCommand: AsyncParsableCommand {
             let result = try await options.run().apply()
             try options.show(result.report)
             if result.holdsBack { throw SeasonCommand.removalsHeldBack }
-            if result.failed > 0 { throw ExitCode.failure }
+            if result.failed > 0 || result.report.isOfProblemsOnly { throw ExitCode.failure }
         }
     }
 }

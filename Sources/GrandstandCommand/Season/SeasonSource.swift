@@ -19,8 +19,9 @@ struct SeasonSource {
     /// - Throws: `StartError` with why there are none.
     func read() async throws -> [UInt8] {
         if name == "-" { return try Self.read(.standardInput, name) }
-        if let url = URL(string: name), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) {
-            guard scheme == "https" || Self.isLoopback(url) else {
+        if name.contains("://"), let url = URL(string: name) {
+            let scheme = url.scheme?.lowercased()
+            guard scheme == "https" || scheme == "http" && Self.isLoopback(url) else {
                 throw StartError("\(name): only https is fetched, so that nobody changes the calendar on its way")
             }
             return try await fetch(url)
