@@ -250,16 +250,21 @@ struct DispatcherTests {
         let signals = HandSignals()
         let clock = Mutex(Sample.now)
         let gateway = FakeGateway { message in
-            (1...6).contains { message.channelID == "channel-\($0)" }
+            ([11, 12] + Array(1...6)).contains { message.channelID == "channel-\($0)" }
                 ? .refused(Sample.refusal(.tooManyRequests)) : .accepted((), APNsReceipt(requestID: nil))
         }
         let dispatcher = Self.dispatcher(
             outbox, gateway, departures: departures, signals: signals, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= 6 }
+            // Refused alike for more than two seconds: a limit of the app.
+            clock.withLock { $0 += 2.1 }
+            outbox.add([Sample.delivery(11), Sample.delivery(12)])
+            signals.wake()
+            await outbox.wait { $0.settled.count >= 8 }
             outbox.add((7...9).map { Sample.delivery($0) } + [Sample.delivery(10, of: Sample.plainID)])
             signals.wake()
-            await outbox.wait { $0.settled.count >= 7 }
+            await outbox.wait { $0.settled.count >= 9 }
             #expect(outbox.books.settled.last?.delivery == 10)
             #expect(outbox.books.waiting.map(\.id) == [7, 8, 9])
             let limits = departures.claim(1, in: .production)?.limits ?? []
@@ -268,7 +273,7 @@ struct DispatcherTests {
             #expect(limits.first { $0.kind == .token }.map { $0.allowance > 0 } ?? false)
             clock.withLock { $0 += 10 }
             signals.wake()
-            await outbox.wait { $0.settled.count >= 8 }
+            await outbox.wait { $0.settled.count >= 10 }
             #expect(outbox.books.settled.last?.delivery == 7)
             #expect(outbox.books.waiting.map(\.id) == [8, 9])
         }

@@ -22,26 +22,27 @@ struct FreezeStep: Hashable, CustomStringConvertible {
 
     /// Makes every step a place to wait at.
     static func install(on pool: PostgresPool) async throws {
-        var script = """
-            create function step() returns trigger language plpgsql as
-            $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint); return null; end $$;
-
+        // One after the other: a statement that holds two tables' locks may meet one of the server's that holds them
+        // the other way round.
+        var scripts = [
             """
+            create function step() returns trigger language plpgsql as
+            $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::bigint); return null; end $$
+            """
+        ]
         for step in all {
-            script +=
+            scripts.append(
                 step.isCommit
-                ? """
-                create constraint trigger step_commit after insert or update or delete on \(step.table)
-                    deferrable initially deferred for each row execute function step(\(step.key));
-
-                """
-                : """
-                create trigger step before insert or update or delete on \(step.table)
-                    for each statement execute function step(\(step.key));
-
-                """
+                    ? """
+                    create constraint trigger step_commit after insert or update or delete on \(step.table)
+                        deferrable initially deferred for each row execute function step(\(step.key))
+                    """
+                    : """
+                    create trigger step before insert or update or delete on \(step.table)
+                        for each statement execute function step(\(step.key))
+                    """)
         }
-        try await pool.withConnection { [script] in try await $0.script(script) }
+        for script in scripts { try await pool.withConnection { try await $0.script(script) } }
     }
 
     /// Nobody gets past the step, until that connection's session ends or `open` is called on it.

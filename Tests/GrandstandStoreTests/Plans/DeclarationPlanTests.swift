@@ -31,9 +31,13 @@ struct DeclarationPlanTests {
                 try await Self.declare(8..<16, events, channels, stores)
             }
             #expect(plans.all.contains { $0.contains("insert into audiences") })
-            // Aligning counts all that is live, once for many events.
-            let aligning = ["with due as materialized", "with overdue as", "insert into channels"]
-            for plan in plans.all where !aligning.contains(where: plan.contains) {
+            // Aligning counts all that is live, once for many events. Whether an ID of Apple's is known already is looked up
+            // among all channels of the app, 10,000 at most, when a session plans that before there are statistics.
+            let ofApp = [
+                "with due as materialized", "with overdue as", "insert into channels",
+                "not exists (select from channels x",
+            ]
+            for plan in plans.all where !ofApp.contains(where: plan.contains) {
                 #expect(PastTests.rows(plan) <= Self.bound, "\(plan)")
             }
         }
