@@ -51,7 +51,7 @@ package struct AppSendRate: Sendable {
     /// When the app's limit was found to be none.
     private var liftedAt = Date.distantPast
 
-    /// Seconds without a 429 after which the answers of before explain nothing any more.
+    /// Seconds without a 429 after which the answers counted so far are dropped.
     private static let patience: TimeInterval = 30
     /// Seconds of answers before the app's limit may begin: a lane that is refused asks again at once, and so the first
     /// answers have too many of those.

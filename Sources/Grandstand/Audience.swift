@@ -54,9 +54,8 @@ package struct Audience: Sendable, Hashable {
 
     /// What its organiser is told when another storage policy costs it a channel that devices may follow.
     package func warning(lost channelID: String) -> String {
-        "The channel \(channelID) of \(id.words) gets no more messages, for the storage policy is "
-            + "\(storagePolicy.rawValue) now, and whoever followed it is lost. Another takes its place; who looks the event "
-            + "up gets that."
+        "The storage policy of \(id.words) is now \(storagePolicy.rawValue), so its channel \(channelID) is replaced. "
+            + "Phones that follow the old channel get no more messages; an app that looks the event up gets the new one."
     }
 
     /// An audience's channel as its organiser sees it.

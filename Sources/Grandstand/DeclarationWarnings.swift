@@ -59,7 +59,7 @@ package struct DeclarationWarnings: Sendable {
         var warnings: [String] = []
         let own = scheduled.filter { $0.afterStart == nil }
         if let startsAt = before.startsAt, before.startsAt != after.startsAt, let some = Self.words(own) {
-            let moved = after.startsAt.map { "is \(RFC3339.text($0)) now" } ?? "is not known any more"
+            let moved = after.startsAt.map { "is now \(RFC3339.text($0))" } ?? "is now unset"
             warnings.append(
                 "startsAt was \(RFC3339.text(startsAt)) and \(moved). Scheduled messages that keep their times, because they have "
                     + "a sendAt of their own: \(some). A sendAt such as {\"afterStart\": -600} moves with the event.")
@@ -80,7 +80,7 @@ package struct DeclarationWarnings: Sendable {
             }
         } else if let some = Self.words(relative) {
             warnings.append(
-                "Scheduled messages that count from startsAt, which is not known any more: \(some). They keep their times."
+                "startsAt is now unset. Scheduled messages that count from it keep their times: \(some)."
             )
         }
         if let endsAt = after.endsAt, let some = Self.words(moved.filter { $0.sendAt > endsAt }) {

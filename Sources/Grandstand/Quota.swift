@@ -105,7 +105,7 @@ package struct Quota: Sendable, Hashable {
     /// Places taken for creations that Apple has not answered yet.
     package var reserved: Int { count(.countsAgainstQuota) - used }
     package var available: Int { max(0, capacity - used - reserved) }
-    /// Places for channels of ours: the limit, or what unmanaged ones leave of Apple's.
+    /// How many channels Grandstand may hold: the app's limit, or less where unmanaged channels leave less of Apple's limit.
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { byState[.missing, default: 0] }
 

@@ -102,7 +102,7 @@ final class TokenStandings: Sendable {
         return state.withLock { $0.compactMapValues(\.standing.refusal) }
     }
 
-    /// Those of keys that were used of late: of a key that no app has any more nothing is to be said.
+    /// The standing refusals of keys that were used recently. A key that no app uses now is left out.
     func ownOfLate() -> [KeyUse: KeyRefusal] {
         let time = now()
         let used = state.withLock { $0.filter { time.timeIntervalSince($0.value.usedAt) < Self.lately } }

@@ -6,7 +6,7 @@ package import JSON
 /// The most channels that an app will hold at once in one environment.
 package struct AppForecast: Sendable, Hashable {
     package var app: AppEnvironment
-    /// Places for channels of ours.
+    /// How many channels Grandstand may hold in this app and environment.
     package var limit: Int
     /// Channels at Apple that are not ours, for which the limit may be less than the app's.
     package var unmanaged: Int

@@ -163,8 +163,8 @@ struct StoragePolicyTests {
             #expect(warnings.count == 1)
             #expect(
                 warnings.first?.hasPrefix(
-                    "The channel \(lost) of com.example.Goal in production gets no more messages, for the storage policy is "
-                        + "mostRecentMessageStored now, and whoever followed it is lost.") == true)
+                    "The storage policy of com.example.Goal in production is now mostRecentMessageStored, so its channel "
+                        + "\(lost) is replaced.") == true)
             #expect(try await stores.put(.sample(audiences: [stored.get(), kept])).warnings == [])
         }
     }
