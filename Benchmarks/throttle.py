@@ -12,7 +12,7 @@ connections); `both` is one by app and one by channel of a tenth of the rate. Ev
     share of 429    of the answers to this app's broadcasts
     use             what the buckets let through, of what they could have; and of that or what was asked for, if less
     goals           from the acceptance to APNs' 200; `allowed` is the time in which the bucket lets one message through
-    another app     its updates, before the traffic and beside it
+    another app     its updates, before the traffic and beside it, and the latter by each 30 s: as many as its channel may send
     newest states   lanes whose newest update is what APNs has stored, how long after the last one
 """
 import json, os, random, statistics, sys, tempfile, threading, time, urllib.parse, urllib.request
@@ -163,6 +163,13 @@ def latencies(app, begin, end, condition="true"):
     return [float(row) for row in rows.split()]
 
 
+def by_half_minute(app, begin, end):
+    """The median of each 30 seconds, in milliseconds."""
+    starts = [begin + 30 * n for n in range(max(1, int(end - begin) // 30))]
+    parts = [latencies(app, at, at + 30) for at in starts]
+    return ", ".join(f"{statistics.median(part) * 1000:.0f}" if part else "none" for part in parts)
+
+
 def main():
     kinds = ("app", "channel", "connection", "both")
     if sys.argv[1:2] == [] or sys.argv[1] not in kinds:
@@ -238,7 +245,7 @@ def play(stage, kind, options, burst, changes):
     print(f"  goals: {milliseconds(latencies(APP, begin, end, 'd.alerting'))}; {open_goals} not at APNs; "
           f"allowed {allowed * 1000:.0f} ms")
     print(f"  another app: alone {milliseconds(latencies(OTHER, quiet, began))}; "
-          f"beside {milliseconds(latencies(OTHER, begin, end))}")
+          f"beside {milliseconds(latencies(OTHER, begin, end))}; p50 by 30 s {by_half_minute(OTHER, begin, end)} ms")
     print(f"  newest states at APNs: {reached} of {len(keys)} lanes, {waited - ended:.1f} s after the last update; "
           f"organisers' calls late by {traffic.late:.1f} s at most")
     states = sql("select state, count(*) from deliveries group by 1 order by 1").replace("\n", ", ").replace("|", " ")

@@ -21,8 +21,9 @@ struct LaneTests {
                 }
                 #expect(zip(entries, 0..<2).allSatisfy { $0.request.text.contains(#"{"n": \#($1)}"#) })
                 for (earlier, later) in zip(entries, entries.dropFirst()) {
-                    // Counted from the claim; on a busy machine the first request leaves some time after it.
-                    #expect(later.time.timeIntervalSince(earlier.time) > 1.5)
+                    // Half an interval is between the claims, whatever the machine does; the first request may leave
+                    // some time after its claim.
+                    #expect(later.time.timeIntervalSince(earlier.time) > 1)
                 }
             }
         }

@@ -105,11 +105,14 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        let due = min(waitsSince ?? now, now)
         waitsSince = nil
         if kind.isCrowd {
             fanOut(index, isNew: form.hasNewTimestamp, claim)
         } else {
-            pace(claim.laneInterval, from: now)
+            // Counted from when the message was due. Counted from the claim, a lane that gets a message in each
+            // interval falls behind by what every claim is late. At most half an interval is made up for.
+            pace(claim.laneInterval, from: max(due, now.addingTimeInterval(-claim.laneInterval / 2)))
         }
         return messages[index]
     }
@@ -126,8 +129,8 @@ extension Lane {
     /// Why a start is not repeated whose answer was lost with its replica.
     package static let unheard = "the replica that waited for APNs' answer died; a start is not repeated"
 
-    private mutating func pace(_ interval: TimeInterval, from now: Date) {
-        readyAt = max(readyAt ?? .distantPast, now.addingTimeInterval(interval))
+    private mutating func pace(_ interval: TimeInterval, from time: Date) {
+        readyAt = max(readyAt ?? .distantPast, time.addingTimeInterval(interval))
     }
 
     /// Alerts between the head and the newest message have its content from then on: an older one must not follow it.

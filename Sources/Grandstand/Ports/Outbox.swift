@@ -137,7 +137,7 @@ package struct LaneClaim: Sendable, Hashable {
     /// When it was made, by the dispatcher's clock.
     package var at: Date
     package var leasedUntil: Date
-    /// Seconds before a lane's next message may be claimed.
+    /// Seconds between two messages of a lane, counted from when the first was due.
     package var laneInterval: TimeInterval
     /// The same for people who switched frequent pushes off, for messages that do not ring.
     package var infrequentInterval: TimeInterval

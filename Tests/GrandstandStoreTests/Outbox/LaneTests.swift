@@ -125,6 +125,19 @@ struct LaneTests {
         }
     }
 
+    @Test func `a claim that is late does not delay the message after it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.settle(#require(try await stores.claim(laneInterval: 1).first), .ok)
+            try await stores.accept(.update(#"{"n":2}"#))
+            stores.clock.advance(by: 1.25)
+            try await stores.settle(#require(try await stores.claim(laneInterval: 1).first), .ok)
+            try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
+        }
+    }
+
     @Test func `what waited behind a message under way goes at the tick, too`() async throws {
         try await withStores { stores in
             try await stores.open()
