@@ -21,6 +21,12 @@ struct CommandScriptTests {
             try await stage.putEvent("cup")
             try await stage.activeChannels(of: "cup")
             let app = [Stage.bundleID, "development"]
+            // A channel that is active is looked up a moment later.
+            for key in ["derby", "cup"] {
+                try await until("\(key) is looked up") {
+                    try await stage.api("GET", "/v1/lookup/\(app[0])/\(app[1])/\(key)").status == 200
+                }
+            }
             let found = try await grandstand(stage, "lookup", app[0], app[1], "derby", "cup")
             #expect(found.exitCode == 0, "\(found.text)")
             let partly = try await grandstand(stage, "lookup", app[0], app[1], "derby", "nope")

@@ -38,7 +38,7 @@ struct DeclarationWarningsTests {
         #expect(told.moving([], from: Self.times(3_600)).isEmpty)
         #expect(
             told.moving(own, from: Self.times(3_600)) == [
-                "startsAt was 2026-11-21T23:26:40.000Z and is 2026-11-22T00:26:40.000Z now. Scheduled messages that keep their times, "
+                "startsAt was 2026-11-21T23:26:40.000Z and is now 2026-11-22T00:26:40.000Z. Scheduled messages that keep their times, "
                     + "because they have a sendAt of their own: 2, the first at 2026-11-21T22:27:40.000Z. A sendAt such as "
                     + "{\"afterStart\": -600} moves with the event."
             ])

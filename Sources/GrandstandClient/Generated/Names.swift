@@ -80,9 +80,9 @@ extension GrandstandClient {
     public typealias APNsRefusal = Contract.APNsRefusal
     /// What an admin declares of an app.
     public typealias AppDraft = Contract.AppDraft
-    /// Mustache templates that turn a contentState into the plain text that a lock screen would show, for the console.
-    /// They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but no
-    /// partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
+    /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
+    /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
+    /// no partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
     public typealias AppPreview = Contract.AppPreview
     /// What differs from the app's own team and key, by environment.
     public typealias Overrides = Contract.Overrides

@@ -164,9 +164,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// Mustache templates that turn a contentState into the plain text that a lock screen would show, for the console.
-    /// They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but no
-    /// partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
+    /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
+    /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
+    /// no partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
     public struct AppPreview: Sendable, Hashable, Codable, ContractObject {
         /// One line, at most 2,000 bytes of UTF-8.
         public var compact: String?

@@ -13,7 +13,7 @@ extension PostgresEventStore {
             ? "\(BroadcastRows.contentState("b", for: "u.variant")) as content_state, \(Self.timestamp) as timestamp"
             : "null::json as content_state, null::bigint as timestamp"
         let broadcasts: PostgresQuery = contentState ? "left join broadcasts b on b.id = l.newest_broadcast" : ""
-        let rows = try await database.query(
+        let query: PostgresQuery =
             """
             select r.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
                 u.variant, u.storage_policy, u.delivery, c.channel_id, \(Self.waitColumns), \(content)
@@ -26,7 +26,9 @@ extension PostgresEventStore {
             join events e on e.key = u.event_key join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal) \(broadcasts)
-            """)
+            """
+        // Asked for many callers, in the task of one of them (`LookupContents`).
+        let rows = try await PostgresPatience.renewing { try await database.query(query) }
         var entries: [LookupName: LookupEntry] = [:]
         for row in rows {
             let place: Int = try row.decode("place")

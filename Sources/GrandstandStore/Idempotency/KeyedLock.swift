@@ -1,3 +1,4 @@
+internal import Postgres
 internal import Synchronization
 
 /// One task at a time for each key, in the order in which they asked. Tasks that wait hold nothing else meanwhile:
@@ -7,7 +8,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
 
     func withLock<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
-        await enter(key)
+        await PostgresPatience.counting { await enter(key) }
         defer { leave(key) }
         return try await body()
     }

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import Postgres
 internal import Synchronization
 
 /// Questions to the database that wait for each other: one query at a time, with all hashes that were asked meanwhile.
@@ -48,8 +49,8 @@ final class KeyQuestions: Sendable {
     private func askAll() async {
         while let some = next() {
             do {
-                let answers = try await answers(Array(Set(some.map(\.hash))))
-                for (hash, continuation) in some { continuation.resume(returning: answers[hash]) }
+                let found = try await PostgresPatience.renewing { try await answers(Array(Set(some.map(\.hash)))) }
+                for (hash, continuation) in some { continuation.resume(returning: found[hash]) }
             } catch {
                 for (_, continuation) in some { continuation.resume(throwing: error) }
             }

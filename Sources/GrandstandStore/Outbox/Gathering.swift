@@ -9,6 +9,7 @@ internal import Synchronization
 final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
+        let since = ContinuousClock.now
         let continuation: CheckedContinuation<Output, any Error>
     }
 
@@ -78,18 +79,20 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func gathered(_ item: Item) async throws -> Output {
-        try await withCheckedThrowingContinuation { continuation in
-            let isWatched = state.withLock { state in
-                state.waiting.append(Waiting(item: item, continuation: continuation))
-                defer { state.isWatched = true }
-                return state.isWatched
-            }
-            // The place may have become free in between.
-            if enter() { goOn() }
-            if !isWatched {
-                Task.detached { [patience = PostgresPatience.current] in
-                    await PostgresPatience.$current.withValue(patience) { await self.watch() }
-                }
+        try await PostgresPatience.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
+    }
+
+    private func wait(_ item: Item, _ continuation: CheckedContinuation<Output, any Error>) {
+        let isWatched = state.withLock { state in
+            state.waiting.append(Waiting(item: item, continuation: continuation))
+            defer { state.isWatched = true }
+            return state.isWatched
+        }
+        // The place may have become free in between.
+        if enter() { goOn() }
+        if !isWatched {
+            Task.detached { [patience = PostgresPatience.current] in
+                await PostgresPatience.$current.withValue(patience) { await self.watch() }
             }
         }
     }
@@ -118,6 +121,8 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         guard !next.isEmpty else { return }
         // Not a part of the task that leaves the place, nor of the transaction it may have joined.
         Task.detached { [patience = PostgresPatience.current] in
+            // Who has waited longest is answered in time.
+            let patience = patience?.renewed(waited: next[0].since.duration(to: .now))
             await PostgresPatience.$current.withValue(patience) { await self.runAll(next) }
         }
     }

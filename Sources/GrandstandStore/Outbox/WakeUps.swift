@@ -39,7 +39,7 @@ final class WakeUps: Sendable {
         while let topics = next() {
             // The loops' poll finds what this did not tell.
             do {
-                try await database.query(Self.wake(topics))
+                try await PostgresPatience.renewing { _ = try await database.query(Self.wake(topics)) }
                 outages?.worked()
             } catch {
                 outages?.failed(error)

@@ -1,54 +1,135 @@
+internal import Grandstand
 internal import Postgres
 
 /// Answers to costly questions: one at a time for each, and a caller that asks meanwhile shares the next. So an answer
 /// is never older than its question, and the cost is bounded however many ask: as long as it took, a second at most, it
 /// rests.
+///
+/// A caller waits no longer than its `PostgresPatience`; the work goes on. From then on the answer is late: all who ask
+/// until it is there share it, and it is kept for as long as it took. So a count that takes longer than a call may
+/// reaches whoever asks again.
 actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
     typealias Work = @Sendable () async throws -> Answer
 
-    private struct Waiting {
-        var callers: [CheckedContinuation<Answer, any Error>] = []
-        /// Of the last caller.
-        var work: Work?
+    private struct Caller {
+        let continuation: CheckedContinuation<Answer, any Error>
+        let timer: Task<Void, any Error>?
+
+        func resume(with result: Result<Answer, any Error>) {
+            timer?.cancel()
+            continuation.resume(with: result)
+        }
     }
 
-    /// Questions that are being answered, with the callers that came meanwhile.
-    private var waiting: [Question: Waiting] = [:]
+    private struct Round {
+        /// Callers of the answer that is being made, and of the next, by number.
+        var current: [Int: Caller] = [:]
+        var next: [Int: Caller] = [:]
+        /// Of the last caller.
+        var work: Work
+        var isLate = false
+        /// A late answer that is there.
+        var kept: Answer?
+    }
+
+    private var rounds: [Question: Round] = [:]
+    private var number = 0
+    private let rest: @Sendable (Duration) async -> Void
     private static var longestRest: Duration { .seconds(1) }
 
-    /// How many wait for the next answer to a question.
-    func waitingCount(_ question: Question) -> Int { waiting[question]?.callers.count ?? 0 }
+    /// - Parameter rest: waits for so long.
+    init(rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }) {
+        self.rest = rest
+    }
+
+    /// How many wait for an answer to a question that will begin when the present one is there.
+    func waitingCount(_ question: Question) -> Int { rounds[question]?.next.count ?? 0 }
+
+    /// How many wait for the answer that is being made.
+    func sharingCount(_ question: Question) -> Int { rounds[question]?.current.count ?? 0 }
+
+    /// Whether a late answer is there.
+    func keeps(_ question: Question) -> Bool { rounds[question]?.kept != nil }
 
     /// - Parameter work: answers the question, in a task of its own: it is no part of its caller's transaction, and goes
-    ///   on when its caller is cancelled.
+    ///   on when its caller is cancelled or waits no longer.
+    /// - Throws: what `work` throws; `store-unavailable` when it takes longer than the caller may wait.
     func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
-        try await withCheckedThrowingContinuation { continuation in
-            let isNew = waiting[question] == nil
-            waiting[question, default: Waiting()].callers.append(continuation)
-            waiting[question]?.work = work
-            if isNew {
-                Task.detached { [patience = PostgresPatience.current] in
-                    await PostgresPatience.$current.withValue(patience?.long) { await self.serve(question) }
-                }
+        if let kept = rounds[question]?.kept { return kept }
+        return try await PostgresPatience.counting {
+            try await withCheckedThrowingContinuation { join(question, work, $0) }
+        }
+    }
+
+    private func join(
+        _ question: Question, _ work: @escaping Work, _ continuation: CheckedContinuation<Answer, any Error>
+    ) {
+        number += 1
+        let patience = PostgresPatience.current
+        let timer = patience.map { [number] patience in
+            Task {
+                try await Task.sleep(for: patience.rest)
+                giveUp(number, question)
             }
         }
+        let isNew = rounds[question] == nil
+        var round = rounds[question] ?? Round(work: work)
+        round.work = work
+        let caller = Caller(continuation: continuation, timer: timer)
+        if round.isLate { round.current[number] = caller } else { round.next[number] = caller }
+        rounds[question] = round
+        guard isNew else { return }
+        Task.detached {
+            await PostgresPatience.$current.withValue(patience?.long) { await self.serve(question) }
+        }
+    }
+
+    private func giveUp(_ number: Int, _ question: Question) {
+        guard var round = rounds[question],
+            let caller = round.current.removeValue(forKey: number) ?? round.next.removeValue(forKey: number)
+        else { return }
+        round.isLate = true
+        round.current.merge(round.next) { $1 }
+        round.next = [:]
+        rounds[question] = round
+        caller.resume(
+            with: .failure(
+                Problem(
+                    .storeUnavailable,
+                    "The database took too long to count this; nothing was changed. The count goes on: try again.",
+                    retryAfter: 1)))
     }
 
     private func serve(_ question: Question) async {
-        while let round = waiting[question], let work = round.work {
-            waiting[question] = Waiting()
+        while let work = begin(question) {
             let began = ContinuousClock.now
             let result: Result<Answer, any Error>
             do {
-                result = .success(try await work())
+                result = .success(try await PostgresPatience.renewing { try await work() })
             } catch {
                 result = .failure(error)
             }
-            for caller in round.callers { caller.resume(with: result) }
+            let callers = rounds[question]?.current ?? [:]
+            rounds[question]?.current = [:]
+            for caller in callers.values { caller.resume(with: result) }
+            let isLate = rounds[question]?.isLate ?? false
+            rounds[question]?.isLate = false
             // Whoever came meanwhile has waited long enough for a database that is away.
-            guard case .success = result else { continue }
-            try? await Task.sleep(for: min(began.duration(to: .now), Self.longestRest))
+            guard case .success(let answer) = result else { continue }
+            let took = began.duration(to: .now)
+            if isLate { rounds[question]?.kept = answer }
+            await rest(isLate ? took : min(took, Self.longestRest))
+            rounds[question]?.kept = nil
         }
-        waiting[question] = nil
+        rounds[question] = nil
+    }
+
+    /// - Returns: the work for those that wait; `nil`: nobody does.
+    private func begin(_ question: Question) -> Work? {
+        guard var round = rounds[question], !round.next.isEmpty else { return nil }
+        round.current = round.next
+        round.next = [:]
+        rounds[question] = round
+        return round.work
     }
 }

@@ -44,7 +44,7 @@ package final class PostgresConnection: PostgresQuerying {
     /// without waking another thread; what it does between two queries holds others' answers up, so it must be short.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
-    /// Runs one query within the task's `PostgresPatience`, without one within `queryTimeout`.
+    /// Runs one query within what is left of the task's `PostgresPatience`, without one within `queryTimeout`.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
         try await run([query])[0]
@@ -111,7 +111,9 @@ package final class PostgresConnection: PostgresQuerying {
             let all = begins ? ["begin"] + queries : queries
             let results: [PostgresRows]
             do throws(PostgresError) {
-                results = try await connection.attempt(all, limits, isCancellable)
+                results = try await PostgresPatience.counting { () async throws(PostgresError) in
+                    try await connection.attempt(all, limits, isCancellable)
+                }
             } catch {
                 guard begins, let index = error.pipelineIndex else { throw error }
                 var shifted = error
@@ -126,7 +128,7 @@ package final class PostgresConnection: PostgresQuerying {
 
     private var isSpoiled: Bool { state.withLock { $0.isSpoiled } }
 
-    /// The first answer after a wait for the connection is waited for as long as there is patience left.
+    /// A silent server is waited for from when the task began to wait for the connection.
     private func limits(_ timeout: Duration?) -> QueryExecution.Limits {
         let now = ContinuousClock.now
         let asked = state.withLock { state in
@@ -136,12 +138,10 @@ package final class PostgresConnection: PostgresQuerying {
         let patience = configuration.health.patience(PostgresPatience.current)
         guard let patience else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
         // A turn that came late is worth a try.
-        func end(_ duration: Duration) -> ContinuousClock.Instant {
-            max((asked ?? now) + duration, now + min(duration, PostgresHealth.probe))
-        }
         return QueryExecution.Limits(
-            end: min(end(patience.limit), timeout.map { now + $0 } ?? end(patience.limit)),
-            silence: patience.silence, firstSilence: end(patience.silence))
+            end: now + min(patience.rest, timeout ?? patience.rest), silence: patience.silence,
+            firstSilence: max(
+                (asked ?? now) + patience.silence, now + min(patience.silence, PostgresHealth.probe)))
     }
 
     private func finish(_ execution: QueryExecution) async {

@@ -1,31 +1,78 @@
 internal import Synchronization
 
-/// How long a task waits for the database: the time until it has a connection and the first answer, and the time until
-/// each answer after that. A task has it for all that is done on its behalf, so nobody has to hand it on; a detached task
-/// has none. Without one the pool's configuration counts, as it does for loops.
-package struct PostgresPatience: Sendable, Hashable {
+/// How long a task waits for the database in all: for connections and answers, one after the other. Its other work, as
+/// a call to Apple, does not count. A task has it for all that is done on its behalf, so nobody has to hand it on; a
+/// detached task has none. Without one the pool's configuration counts, as it does for loops.
+package struct PostgresPatience: Sendable {
     @TaskLocal package static var current: PostgresPatience?
 
-    /// For a database that answers nobody.
+    /// For a database that answers nobody, each time.
     package var silence: Duration
-    /// For one that answers others: it is slow, or a lock is in the way.
+    /// For one that answers others, because it is slow or a lock is in the way: all waits together.
     package var limit: Duration
+    private let waited: Waited
 
-    package init(silence: Duration, limit: Duration) {
-        self.silence = silence
-        self.limit = limit
+    private final class Waited: Sendable {
+        let nanoseconds: Atomic<Int64>
+
+        init(_ time: Duration) { nanoseconds = Atomic(Int64(time / .nanoseconds(1))) }
     }
 
-    /// For a request: its client has the answer within five seconds.
-    package static let request = PostgresPatience(silence: .seconds(4), limit: .seconds(4))
+    /// - Parameter waited: how much of `limit` is used up already.
+    package init(silence: Duration, limit: Duration, waited: Duration = .zero) {
+        self.silence = silence
+        self.limit = limit
+        self.waited = Waited(waited)
+    }
 
-    /// A request whose work may take long: it is given up only when the database answers nobody.
-    package var long: PostgresPatience { PostgresPatience(silence: silence, limit: max(limit, .seconds(30))) }
+    /// For one request: its client has the answer within five seconds. A second and a half is left for a statement that
+    /// is cancelled, and for a machine that is busy.
+    package static var request: PostgresPatience { PostgresPatience(silence: .seconds(3.5), limit: .seconds(3.5)) }
+
+    /// The same request where its work may take long: it is given up only when the database answers nobody.
+    package var long: PostgresPatience {
+        var long = self
+        long.limit = max(limit, .seconds(30))
+        return long
+    }
+
+    /// The same for other work.
+    ///
+    /// - Parameter waited: how much of `limit` is used up already.
+    package func renewed(waited: Duration = .zero) -> PostgresPatience {
+        PostgresPatience(silence: silence, limit: limit, waited: waited)
+    }
+
+    /// Runs `body`, work on behalf of several callers, with the time that a single caller has.
+    package static func renewing<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        try await $current.withValue(current?.renewed()) { try await body() }
+    }
+
+    /// How much of `limit` is left. A turn that came late is worth a try.
+    package var rest: Duration {
+        max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.probe))
+    }
+
+    /// Runs `body`, a wait for the database or for another caller's work with it, and counts its time.
+    package static func counting<Value, Failure>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let waited = current?.waited else { return try await body() }
+        let began = ContinuousClock.now
+        defer {
+            waited.nanoseconds.add(Int64(began.duration(to: .now) / .nanoseconds(1)), ordering: .relaxed)
+        }
+        return try await body()
+    }
 
     /// The same while the database is known not to answer.
     var shortened: PostgresPatience {
-        let short = min(silence, PostgresHealth.probe)
-        return PostgresPatience(silence: short, limit: short)
+        var short = self
+        short.silence = min(silence, PostgresHealth.probe)
+        short.limit = short.silence
+        return short
     }
 }
 

@@ -34,7 +34,9 @@ package final class PostgresPool: PostgresQuerying {
         let mark = configuration.health.mark
         let connection: PostgresConnection
         do throws(PostgresError) {
-            connection = try await acquire(within: patience ?? configuration.reachTimeout, since: asked)
+            connection = try await PostgresPatience.counting { () async throws(PostgresError) in
+                try await acquire(within: patience ?? configuration.reachTimeout, since: asked)
+            }
         } catch {
             if error.kind == .connectionFailed || error.kind == .poolExhausted {
                 configuration.health.failed(since: mark)
@@ -128,7 +130,7 @@ package final class PostgresPool: PostgresQuerying {
     ) async throws(PostgresError) -> PostgresConnection {
         let own = configuration.health.patience(PostgresPatience.current)
         if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw Self.unreached }
-        let longest = min(configuration.acquireTimeout, own?.limit ?? configuration.acquireTimeout)
+        let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
         let deadline = asked + longest
         let reached = asked + min(patience, longest, own?.silence ?? patience)
         while true {

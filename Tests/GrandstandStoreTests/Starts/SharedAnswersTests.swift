@@ -1,3 +1,5 @@
+internal import Grandstand
+internal import Postgres
 internal import Synchronization
 internal import Testing
 
@@ -10,13 +12,32 @@ struct SharedAnswersTests {
 
     /// A question whose answers are let through one by one: each says how many there were.
     private final class Costly: Sendable {
-        let answers = SharedAnswers<String, Int>()
+        let answers: SharedAnswers<String, Int>
         private let count = Atomic(0)
         private let gate = AsyncStream<Void>.makeStream()
+        let rested = AsyncStream<Void>.makeStream()
         private let begun = AsyncStream<Void>.makeStream()
+
+        /// - Parameter resting: a rest ends when `rested` says so.
+        init(resting: Bool = false) {
+            let end = rested.stream
+            answers = resting ? SharedAnswers { _ in for await _ in end { return } } : SharedAnswers()
+        }
 
         func ask() async throws -> Int {
             try await answers.answer("a") { await self.answer() }
+        }
+
+        /// Asks as a caller that has no time to wait.
+        func askHastily() async -> Problem.Kind? {
+            await PostgresPatience.$current.withValue(PostgresPatience(silence: .zero, limit: .zero)) {
+                do {
+                    _ = try await ask()
+                    return nil
+                } catch {
+                    return (error as? Problem)?.kind
+                }
+            }
         }
 
         private func answer() async -> Int {
@@ -49,5 +70,22 @@ struct SharedAnswersTests {
         let answers = SharedAnswers<String, Int>()
         await #expect(throws: Refused.self) { try await answers.answer("a") { throw Refused() } }
         #expect(try await answers.answer("a") { 7 } == 7)
+    }
+
+    @Test func `a caller waits as long as it may, and whoever asks again shares the late answer`() async throws {
+        let costly = Costly(resting: true)
+        #expect(await costly.askHastily() == .storeUnavailable)
+        let again = (0..<3).map { _ in Task { try await costly.ask() } }
+        while await costly.answers.sharingCount("a") < 3 { await Task.yield() }
+        costly.letThrough()
+        for task in again { #expect(try await task.value == 1) }
+        // It is there for a while, also for those who come too late for it.
+        while await !costly.answers.keeps("a") { await Task.yield() }
+        #expect(try await costly.ask() == 1)
+        costly.rested.continuation.yield()
+        while await costly.answers.keeps("a") { await Task.yield() }
+        costly.letThrough()
+        #expect(try await costly.ask() == 2)
+        costly.rested.continuation.yield()
     }
 }
