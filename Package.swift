@@ -69,6 +69,9 @@ let benchmarks: [Target] =
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
             path: "Benchmarks/HTTP2Benchmark", swiftSettings: settings),
         .executableTarget(
+            name: "HummingbirdBenchmark", dependencies: [httpTypes, hummingbird, log, nioCore],
+            path: "Benchmarks/HummingbirdBenchmark", swiftSettings: settings),
+        .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore",

@@ -1,10 +1,11 @@
 #!/bin/bash
 # Lookups from memory beside nginx, which serves the same bytes from a file, and beside a FastAPI route that asks the
 # database (ALTERNATIVE_PYTHON: a Python with fastapi, uvicorn[standard] and asyncpg; left out when unset). Each server has
-# core 0, in turn; wrk has core 1, with PostgreSQL. Needs wrk and nginx-light (Debian packages).
-# GRANDSTAND: a program that is built already.
+# core 0, in turn; wrk has core 1, with PostgreSQL. Needs wrk and nginx-light (Debian packages). Hummingbird alone
+# (HummingbirdBenchmark) answers the same bytes and header fields by a route, too, beside our route.
+# GRANDSTAND, HUMMINGBIRD: programs that are built already.
 #     EVENTS=200000 ROUNDS=3 SECONDS_EACH=5 CONNECTIONS=64 CHANGES=1000
-# LIST: a list's query instead of one event, "topic=team:7" (one event of 200) or "limit=50"; without FastAPI.
+# LIST: a list's query instead of one event, "topic=team:7" (one event of 200) or "limit=50"; without Hummingbird and FastAPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
@@ -16,6 +17,11 @@ for tool in wrk nginx taskset; do
 done
 [ -n "${GRANDSTAND:-}" ] || swift build --scratch-path "$scratch" -c release --product grandstand
 ours=${GRANDSTAND:-$(swift build --scratch-path "$scratch" -c release --show-bin-path)/grandstand}
+if [ -z "${HUMMINGBIRD:-}" ] && [ -z "${LIST:-}" ]; then
+    export GRANDSTAND_BENCHMARKS=1
+    swift build --scratch-path "$scratch" -c release --product HummingbirdBenchmark
+    HUMMINGBIRD="$(swift build --scratch-path "$scratch" -c release --show-bin-path)/HummingbirdBenchmark"
+fi
 
 . Benchmarks/throw-away-cluster.sh
 servers=()
@@ -32,7 +38,7 @@ secret=$("$ours" keys create --name phones --scope lookup --app com.example.Stad
 path=/v1/lookup/com.example.Stadium/production/match-$((EVENTS / 2))
 if [ -n "${LIST:-}" ]; then
     path="/v1/lookup/com.example.Stadium/production?$LIST"
-    unset ALTERNATIVE_PYTHON
+    unset ALTERNATIVE_PYTHON HUMMINGBIRD
 fi
 
 memory() { awk -v field="$1:" '$1 == field { printf "%d", $2 / 1024 }' "/proc/$2/status"; }
@@ -60,6 +66,11 @@ CONF
 chmod 755 "$work"
 taskset -c 0 nginx -c "$work/nginx.conf" 2>"$work/nginx.err" & servers+=($!)
 reachable "http://127.0.0.1:18081$path"
+
+if [ -n "${HUMMINGBIRD:-}" ]; then
+    taskset -c 0 "$HUMMINGBIRD" 18083 "$work/www$path" & servers+=($!)
+    reachable "http://127.0.0.1:18083$path"
+fi
 
 if [ -n "${ALTERNATIVE_PYTHON:-}" ]; then
     DSN="postgresql:///postgres?host=$work&user=bench" taskset -c 0 "$ALTERNATIVE_PYTHON" -m uvicorn \
@@ -91,6 +102,7 @@ for round in $(seq "$ROUNDS"); do
     printf '%-34s %s\n' "grandstand, 304 $round" "$(load 18080 "${keyed[@]}" -H "If-None-Match: $tag")"
     # A request that names itself goes to the router, which finds the same records.
     printf '%-34s %s\n' "grandstand, by the router $round" "$(load 18080 "${keyed[@]}" -H "X-Request-Id: a")"
+    [ -z "${HUMMINGBIRD:-}" ] || printf '%-34s %s\n' "hummingbird alone $round" "$(load 18083 "${keyed[@]}" -H "X-Request-Id: a")"
     printf '%-34s %s\n' "nginx $round" "$(load 18081)"
     [ -z "${ALTERNATIVE_PYTHON:-}" ] || printf '%-34s %s\n' "fastapi $round" "$(load 18082)"
     changes & changing=$!

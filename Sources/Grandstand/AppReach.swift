@@ -16,7 +16,8 @@ package enum AppReach: Sendable, Hashable {
     package func covers(_ bundleID: BundleID) -> Bool {
         switch self {
         case .all: true
-        case .only(let apps): apps.contains { $0.topic == bundleID.topic }
+        // Mostly spelt the same: the topics need not be written then.
+        case .only(let apps): apps.contains(bundleID) || apps.contains { $0.topic == bundleID.topic }
         }
     }
 

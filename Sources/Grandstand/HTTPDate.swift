@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSON
 
 /// The date of an HTTP answer (RFC 9110 5.6.7), in the one form servers may send today.
 package enum HTTPDate {
@@ -22,17 +23,10 @@ package enum HTTPDate {
     package static func text(_ second: Int) -> String {
         let day = Int((Double(second) / 86_400).rounded(.down))
         let time = second - day * 86_400
-        // Years that begin in March have their leap day last: an era of 400 has 146,097 days, day 0 is 1 March 0000.
-        let shifted = day + 719_468
-        let era = Int((Double(shifted) / 146_097).rounded(.down))
-        let ofEra = shifted - era * 146_097
-        let year = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-        let month = (5 * ofYear + 2) / 153
-        let number = month < 10 ? month + 3 : month - 9
+        let date = CivilDay(day)
         let words = [
-            weekdays[((day + 4) % 7 + 7) % 7], ", ", two(ofYear - (153 * month + 2) / 5 + 1), " ", months[number - 1],
-            " ", four(year + era * 400 + (number <= 2 ? 1 : 0)), " ", two(time / 3_600), ":", two(time / 60 % 60), ":",
+            weekdays[((day + 4) % 7 + 7) % 7], ", ", two(date.day), " ", months[date.month - 1],
+            " ", four(date.year), " ", two(time / 3_600), ":", two(time / 60 % 60), ":",
             two(time % 60), " GMT",
         ]
         return words.joined()

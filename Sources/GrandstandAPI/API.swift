@@ -170,6 +170,9 @@ package struct API: Sendable {
     var table: RouteTable {
         let d = dependencies
         let groups: [[Route]] = [
+            // First, for the router compares a path's words in this order, and most requests are lookups.
+            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
+                .routes,
             AppRoutes(apps: d.apps, quirks: d.quirks, gateway: d.gateway, now: d.now).routes,
             QuirkRoutes(apps: d.apps, quirks: d.quirks, now: d.now).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
@@ -184,8 +187,6 @@ package struct API: Sendable {
                 apps: d.apps, events: d.events, channels: d.channels, outbox: d.outbox, intake: d.intake, now: d.now
             ).routes,
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
-            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
-                .routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhooks, networks: d.webhookNetworks, now: d.now).routes,

@@ -15,7 +15,7 @@ extension MountedPages {
         let responder = console.responder()
         return MountedPages(path: Console.path) { request, context, door in
             let source = ConsoleSource(
-                logger: context.logger, requestID: context.requestID, endpointPath: context.coreContext.endpointPath,
+                logger: context.log, requestID: context.requestID, endpointPath: context.coreContext.endpointPath,
                 door: ConsoleDoor(door))
             return try await responder.respond(to: request, context: ConsoleContext(source: source))
         }

@@ -1,5 +1,6 @@
 package import Grandstand
 package import Hummingbird
+package import Logging
 package import NIOCore
 
 /// What a request carries through the API.
@@ -13,20 +14,30 @@ package struct APIContext: RequestContext, Sendable {
     var session: PageSession?
     /// The query's parameters, those that the route knows and no others.
     var query = QueryParameters()
-    /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
-    /// bits, for a client with one of those addresses has all of them.
-    package let address: String
     /// The connection the request came on.
     package let channel: any NIOCore.Channel
     /// How the key stands to its limit; shared with the middleware that writes the headers.
     let rate = RateBox()
+    /// The peer while the connection was open.
+    private let peer: SocketAddress?
 
     package init(source: Source) {
         coreContext = .init(source: source)
-        requestID = String(UInt64.random(in: .min ... .max), radix: 16)
+        requestID = RequestNames.next()
         key = nil
         channel = source.channel
-        address = Self.network(of: source.channel.remoteAddress)
+        peer = source.channel.remoteAddress
+    }
+
+    /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
+    /// bits, for a client with one of those addresses has all of them.
+    package var address: String { Self.network(of: peer) }
+
+    /// Logs lines that name the request.
+    package var log: Logger {
+        var log = logger
+        log[metadataKey: "request-id"] = "\(requestID)"
+        return log
     }
 
     /// The actor in the audit log for what this request does.

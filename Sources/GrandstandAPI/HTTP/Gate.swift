@@ -30,7 +30,7 @@ struct Gate: Sendable {
         _ request: Request, _ context: APIContext, for access: Route.Access
     ) async throws -> APIKey {
         if let session = context.session { return try resume(session.key, context, for: access) }
-        guard let secret = Self.bearer(request.headers[.authorization]) else {
+        guard let secret = Self.bearer(request.headers.value(of: .authorization)) else {
             throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
         }
         return try await identify(String(secret), context, for: access)
@@ -97,10 +97,12 @@ struct Gate: Sendable {
 
     /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
     static func bearer(_ header: String?) -> Substring? {
-        guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2,
-            parts[0].lowercased() == "bearer", !parts[1].isEmpty
+        let space = UInt8(ascii: " ")
+        guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
+            Substring(words[..<end]).lowercased() == "bearer"
         else { return nil }
-        return parts[1]
+        let token = words[end...].dropFirst()
+        return token.isEmpty ? nil : Substring(token)
     }
 }
 

@@ -22,22 +22,23 @@ struct ProblemMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let started = ContinuousClock.now
         var context = context
-        if let named = request.headers[.xRequestID].flatMap(RequestID.init) { context.requestID = named.rawValue }
+        if let named = request.headers.value(of: .xRequestID).flatMap(RequestID.init) {
+            context.requestID = named.rawValue
+        }
         context.logger = settings.logger
-        context.logger[metadataKey: "request-id"] = "\(context.requestID)"
         var response = await answer(request, context, next)
-        response.headers[.xRequestID] = context.requestID
-        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-        settings.headers.complete(&response.headers)
-        if let standing = context.rate.standing { response.headers.tell(standing) }
+        settings.headers.complete(
+            &response.headers, requestID: context.requestID, standing: context.rate.standing)
         let took = ContinuousClock.now - started
         settings.onAnswer(request.method.rawValue, context.endpointPath, response.status.code, took)
-        context.logger.debug(
-            "answered",
-            metadata: [
-                "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
-                "status": "\(response.status.code)", "seconds": "\(took)",
-            ])
+        if settings.logger.logLevel <= .debug {
+            context.log.debug(
+                "answered",
+                metadata: [
+                    "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
+                    "status": "\(response.status.code)", "seconds": "\(took)",
+                ])
+        }
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -55,7 +56,7 @@ struct ProblemMiddleware: RouterMiddleware {
             }
             return response
         } catch {
-            context.logger.error(
+            context.log.error(
                 "a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return Problem(
                 .internalError, "The request failed; the log names it \(context.requestID)."
@@ -77,22 +78,4 @@ struct ProblemMiddleware: RouterMiddleware {
             return Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
         }
     }
-}
-
-extension HTTPFields {
-    /// `RateLimit-Limit`, `-Remaining` and `-Reset`, as most clients read them.
-    fileprivate mutating func tell(_ standing: RateLimit.Standing) {
-        self[.rateLimitLimit] = String(standing.limit)
-        self[.rateLimitRemaining] = String(standing.remaining)
-        self[.rateLimitReset] = String(standing.reset)
-    }
-}
-
-// The literals are tokens of RFC 9110, so they have names.
-extension HTTPField.Name {
-    /// Names the request in answers, problems and logs.
-    static let xRequestID = HTTPField.Name("X-Request-Id")!
-    fileprivate static let rateLimitLimit = HTTPField.Name("RateLimit-Limit")!
-    fileprivate static let rateLimitRemaining = HTTPField.Name("RateLimit-Remaining")!
-    fileprivate static let rateLimitReset = HTTPField.Name("RateLimit-Reset")!
 }

@@ -133,8 +133,8 @@ struct RouteTable: Sendable {
                 var context = context
                 context.key = try await gate.admit(request, context, to: route)
                 // The query of a probe is ignored.
-                if route.access != .open {
-                    context.query = try QueryParameters(request.uri.query ?? "", known: route.operation.query)
+                if route.access != .open, let query = request.uri.query {
+                    context.query = try QueryParameters(query, known: route.operation.query)
                 }
                 return try await idempotency.answer(request, context, route)
             }

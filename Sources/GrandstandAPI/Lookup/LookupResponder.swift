@@ -65,7 +65,7 @@ package struct LookupResponder: Sendable {
     }
 
     /// The present time, as `Date` has it.
-    var date: String { String(decoding: dates.text(at: now()), as: UTF8.self) }
+    var date: String { dates.field(at: now()).value }
 
     /// The answer to a request without a body; `nil`: not for here.
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
@@ -79,12 +79,12 @@ package struct LookupResponder: Sendable {
         // The router says no.
         if let standing, standing.isExhausted { return nil }
         uses.used(finding.key.id, at: now)
-        let isNotModified = fields.ifNoneMatch.map(finding.body.tag.matches) ?? false
+        var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)
+        headers.complete(&response.headers, requestID: RequestNames.next(), standing: standing)
+        response.headers.append(dates.field(at: now))
         let meters = finding.meters
-        defer { (isNotModified ? meters.notModified : meters.found)(ContinuousClock.now - started) }
-        return LookupResponse(
-            body: finding.body, freshness: finding.freshness, isNotModified: isNotModified, standing: standing,
-            headers: headers.bytes, date: dates.text(at: now))
+        (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)
+        return response
     }
 
     /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart, with `?variant=` or nothing behind it; or a list's, as it

@@ -1,68 +1,85 @@
 internal import Grandstand
 internal import GrandstandService
+internal import HTTPTypes
+internal import Hummingbird
 internal import NIOCore
 
-/// A lookup's answer as it goes over the wire, the same that `Response.lookup` says through the router.
+/// The answer to a lookup of what memory or the database has, whichever way it came: `LookupRoutes` answers with
+/// `response`, `LookupHandler` writes it to the connection itself.
 struct LookupResponse {
-    let body: LookupBody
-    let freshness: LookupReplica.Freshness
-    let isNotModified: Bool
-    /// How the key stands to its limit, if it has one.
-    let standing: RateLimit.Standing?
-    /// The header fields of every answer, with the ends of lines.
-    let headers: [UInt8]
-    /// As it stands in `Date`.
-    let date: [UInt8]
+    let status: HTTPResponse.Status
+    /// Those of the lookup; `StandingHeaders` adds those of every answer.
+    var headers: HTTPFields
+    /// Empty where the caller has it.
+    let body: [UInt8]
 
-    /// More than all header fields together take.
+    /// 200 with the entry, or 304 when the caller has it.
+    ///
+    /// - Parameter ifNoneMatch: the request's `If-None-Match`.
+    init(_ body: LookupBody, _ freshness: LookupReplica.Freshness, ifNoneMatch: String?) {
+        headers = HTTPFields()
+        headers.reserveCapacity(Self.fieldCapacity)
+        if freshness != .confirmed { headers.append(contentsOf: freshness.headers) }
+        headers.append(HTTPField(name: .eTag, value: body.tag.text))
+        headers.append(Self.cacheControl)
+        if let ifNoneMatch, body.tag.matches(ifNoneMatch) {
+            status = .notModified
+            self.body = []
+        } else {
+            status = .ok
+            headers.append(Self.contentType)
+            self.body = body.bytes
+        }
+    }
+
+    private static let cacheControl = HTTPField(name: .cacheControl, value: "public, max-age=10")
+    private static let contentType = HTTPField(name: .contentType, value: "application/json")
+    /// With those that are added to it later.
+    private static let fieldCapacity = 16
+
+    /// The answer of a route.
+    var response: Response {
+        Response(
+            status: status, headers: headers,
+            body: body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// More than the status line and all header fields together take.
     private static let headCapacity = 640
 
+    /// Writes the answer as HTTP/1.1 sends it.
     func write(to buffer: inout ByteBuffer) {
-        buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.bytes.count)
-        if isNotModified {
-            buffer.writeStaticString("HTTP/1.1 304 Not Modified\r\nETag: \"")
-        } else {
-            buffer.writeStaticString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ")
-            buffer.writeString(String(body.bytes.count))
-            buffer.writeStaticString("\r\nETag: \"")
+        buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.count)
+        buffer.writeStaticString("HTTP/1.1 ")
+        buffer.writeString(String(status.code))
+        buffer.writeStaticString(" ")
+        buffer.writeString(status.reasonPhrase)
+        buffer.writeStaticString("\r\n")
+        for field in headers {
+            buffer.writeString(field.name.rawName)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+            buffer.writeStaticString("\r\n")
         }
-        buffer.writeHexadecimal(body.tag.hash)
-        buffer.writeStaticString("\"\r\nCache-Control: public, max-age=10\r\nX-Request-Id: ")
-        buffer.writeHexadecimal(.random(in: .min ... .max))
-        if case .stale(let seconds) = freshness {
-            buffer.writeStaticString("\r\nWarning: 110 - \"Response is Stale\"\r\nAge: ")
-            buffer.writeString(String(seconds))
-        }
-        if let standing {
-            buffer.writeStaticString("\r\nRateLimit-Limit: ")
-            buffer.writeString(String(standing.limit))
-            buffer.writeStaticString("\r\nRateLimit-Remaining: ")
-            buffer.writeString(String(standing.remaining))
-            buffer.writeStaticString("\r\nRateLimit-Reset: ")
-            buffer.writeString(String(standing.reset))
+        if !body.isEmpty {
+            buffer.writeStaticString("Content-Length: ")
+            buffer.writeString(String(body.count))
+            buffer.writeStaticString("\r\n")
         }
         buffer.writeStaticString("\r\n")
-        buffer.writeBytes(headers)
-        buffer.writeStaticString("Date: ")
-        buffer.writeBytes(date)
-        buffer.writeStaticString("\r\n\r\n")
-        if !isNotModified { buffer.writeBytes(body.bytes) }
+        buffer.writeBytes(body)
     }
 }
 
-extension ByteBuffer {
-    fileprivate mutating func writeHexadecimal(_ value: UInt64) {
-        let digits: StaticString = "0123456789abcdef"
-        // As `String(_:radix:)` writes it: without leading zeros.
-        var shift = max(0, (63 - value.leadingZeroBitCount) / 4 * 4)
-        writeWithUnsafeMutableBytes(minimumWritableBytes: 16) { target in
-            var count = 0
-            while shift >= 0 {
-                target[count] = digits.utf8Start[Int(truncatingIfNeeded: value >> UInt64(shift)) & 15]
-                count += 1
-                shift -= 4
-            }
-            return count
-        }
+extension LookupReplica.Freshness {
+    /// Says of an answer that cannot be confirmed how old it is (RFC 9111, 5.1 and 5.5).
+    var headers: HTTPFields {
+        guard case .stale(let seconds) = self else { return [:] }
+        return [.age: String(seconds), .warning: "110 - \"Response is Stale\""]
     }
+}
+
+extension HTTPField.Name {
+    /// The literals are tokens of RFC 9110, so they have names.
+    fileprivate static let warning = HTTPField.Name("Warning")!
 }

@@ -17,7 +17,7 @@ extension LookupRoutes {
         let query = try context.query.list()
         let (body, freshness) = try await replica.list(
             query, topic: bundleID.topic, in: environment, uri: request.uri.string)
-        return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
+        return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
     }
 }
 

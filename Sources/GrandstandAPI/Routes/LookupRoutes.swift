@@ -64,7 +64,7 @@ struct LookupRoutes: Sendable {
         }
         switch answer {
         case .found(let body):
-            return .lookup(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch])
+            return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
         case .over:
             var problem = Problem(
                 .eventEnded,
@@ -161,32 +161,6 @@ extension Problem {
             "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
             members: [("variants", .strings(names))], maxAge: maxAge)
     }
-}
-
-extension Response {
-    /// 200 with the entry, or 304 when the caller has it.
-    static func lookup(
-        _ body: LookupBody, _ freshness: LookupReplica.Freshness, ifNoneMatch: String?
-    ) -> Response {
-        var headers = freshness.headers
-        headers[.eTag] = body.tag.text
-        headers[.cacheControl] = "public, max-age=10"
-        if let ifNoneMatch, body.tag.matches(ifNoneMatch) { return Response(status: .notModified, headers: headers) }
-        return .json(bytes: body.bytes, headers: headers)
-    }
-}
-
-extension LookupReplica.Freshness {
-    /// Says of an answer that cannot be confirmed how old it is (RFC 9111, 5.1 and 5.5).
-    var headers: HTTPFields {
-        guard case .stale(let seconds) = self else { return [:] }
-        return [.age: String(seconds), .warning: "110 - \"Response is Stale\""]
-    }
-}
-
-extension HTTPField.Name {
-    /// The literals are tokens of RFC 9110, so they have names.
-    fileprivate static let warning = HTTPField.Name("Warning")!
 }
 
 extension QueryParameters {

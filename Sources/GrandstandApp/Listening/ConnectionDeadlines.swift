@@ -56,7 +56,9 @@ struct ConnectionDeadlines: Equatable {
             case .body: since + limits.body
             case .answering: nil
             }
-        return [step, stalledSince.map { $0 + limits.write }].compactMap(\.self).min()
+        guard let stalledSince else { return step }
+        let stalled = stalledSince + limits.write
+        return step.map { min($0, stalled) } ?? stalled
     }
 
     private mutating func enter(_ phase: Phase, _ now: Int64) {

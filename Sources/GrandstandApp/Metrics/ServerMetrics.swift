@@ -23,8 +23,12 @@ struct ServerMetrics: OperationMetrics {
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
         // Methods are the caller's words; the ones no route takes are one series.
-        let method = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(method) ? method : "other"
-        let series = Series(method: method, path: path ?? "none", status: status)
+        let known =
+            switch method {
+            case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD": method
+            default: "other"
+            }
+        let series = Series(method: known, path: path ?? "none", status: status)
         recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
     }
 

@@ -82,14 +82,18 @@ extension Stage {
         try await api("POST", "/v1/apps/\(Self.bundleID)/development/channels/import", body)
     }
 
-    /// Asks for that many channels by hand, all at once.
+    /// Asks for that many channels by hand, all at once. A call that the database kept waiting asks again.
     func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<count {
                 group.addTask {
-                    try await api(
-                        "POST", "/v1/apps/\(Self.bundleID)/development/channels",
-                        #"{"storagePolicy": "noMessageStored"}"#)
+                    let key = UUID().uuidString
+                    return try await until("the channel is made or refused", within: .seconds(120)) {
+                        let answer = try await api(
+                            "POST", "/v1/apps/\(Self.bundleID)/development/channels",
+                            #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
+                        return ["store-unavailable", "idempotency-in-progress"].contains(answer.slug) ? nil : answer
+                    }
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
