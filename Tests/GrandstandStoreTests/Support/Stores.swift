@@ -188,9 +188,10 @@ struct Stores: Sendable {
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
-        try await outbox.settle(
-            [Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)],
-            replica: replica ?? self.replica, now: now)
+        let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)
+        try await until("nobody else has locked the lane") {
+            try await outbox.settle([settlement], replica: replica ?? self.replica, now: now).isEmpty
+        }
     }
 
     /// Claims the one message that is due and has Apple accept it.
