@@ -171,10 +171,12 @@ package final class Dispatcher: Service {
 
     private func claim(_ limit: Int) -> LaneClaim {
         let now = now()
-        return LaneClaim(
+        var claim = LaneClaim(
             environment: environment, limit: limit, replica: replica, at: now,
             leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval,
             limits: limits(at: now))
+        claim.held = flights.held
+        return claim
     }
 
     /// What apps that APNs throttles may send now: entries for both kinds of lanes of each.
@@ -294,16 +296,18 @@ package final class Dispatcher: Service {
         }
     }
 
-    /// Settles verdicts many at a time: what arrives while one batch is written makes the next.
+    /// Settles verdicts many at a time: what arrives while one batch is written makes the next. Lanes that somebody else
+    /// has locked are left to a later batch.
     private func settleLoop() async {
         while let batch = await flights.landed() {
             var pause = Duration.milliseconds(50)
             while true {
                 do {
-                    try await outbox.settle(batch.settlements, replica: replica, now: now())
+                    var locked = try await outbox.settle(batch.settlements, replica: replica, now: now())
                     if !batch.abandoned.isEmpty {
-                        try await outbox.release(batch.abandoned, replica: replica, now: now())
+                        locked.formUnion(try await outbox.release(batch.abandoned, replica: replica, now: now()))
                     }
+                    if flights.settled(batch, except: locked) { doorbell.ring() }
                     break
                 } catch {
                     // Unsettled lanes stay leased; when the lease ends, the same message goes again unchanged.
@@ -313,7 +317,6 @@ package final class Dispatcher: Service {
                     pause = min(pause * 2, .seconds(2))
                 }
             }
-            doorbell.ring()
         }
     }
 

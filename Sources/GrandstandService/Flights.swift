@@ -24,11 +24,24 @@ final class Flights: Sendable {
     private struct State {
         /// By delivery.
         var flying: [Int: ClaimedDelivery] = [:]
-        /// Deliveries that were under way when leases were last extended.
+        /// By delivery: those whose verdicts are not recorded yet.
+        var unsettled: [Int: ClaimedDelivery] = [:]
+        /// Deliveries that were flying or unsettled when leases were last extended.
         var lasting: Set<Int> = []
         var settlements: [(app: BundleID, settlement: Settlement)] = []
         var abandoned: [ClaimedDelivery] = []
+        /// Of the last batch nothing could be recorded: somebody else has locked all its lanes.
+        var isBlocked = false
         var phase = Phase.idle
+        /// When locked lanes are given up after the close.
+        var end: ContinuousClock.Instant?
+
+        var lastingLanes: Set<Int> { Set(lasting.compactMap { (flying[$0] ?? unsettled[$0])?.lane }) }
+
+        mutating func land(_ settlement: Settlement, of delivery: ClaimedDelivery) {
+            unsettled[delivery.id] = delivery
+            settlements.append((delivery.address.bundleID, settlement))
+        }
 
         /// Takes out the settlements for the next batch.
         mutating func next(_ limit: Int) -> [Settlement] {
@@ -61,13 +74,17 @@ final class Flights: Sendable {
         }
     }
 
-    /// Lanes whose messages have been under way since before the last call: their leases want extending.
+    /// Lanes whose messages have been under way, or not settled, since before the last call: their leases must be
+    /// extended.
     func lastingLanes() -> [Int] {
         state.withLock { state in
-            defer { state.lasting = Set(state.flying.keys) }
-            return state.lasting.compactMap { state.flying[$0]?.lane }.sorted()
+            defer { state.lasting = Set(state.flying.keys).union(state.unsettled.keys) }
+            return state.lastingLanes.sorted()
         }
     }
+
+    /// Lanes that are not done, and whose leases may have ended because somebody else has locked them.
+    var held: Set<Int> { state.withLock(\.lastingLanes) }
 
     /// A verdict is known; one on a delivery that was abandoned meanwhile is dropped.
     ///
@@ -76,7 +93,7 @@ final class Flights: Sendable {
     func land(_ settlement: Settlement) -> Int {
         let count = state.withLock { state in
             if let delivery = state.flying.removeValue(forKey: settlement.delivery) {
-                state.settlements.append((delivery.address.bundleID, settlement))
+                state.land(settlement, of: delivery)
             }
             return state.flying.count
         }
@@ -95,13 +112,10 @@ final class Flights: Sendable {
                     state.abandoned.append(delivery)
                     continue
                 }
-                state.settlements.append(
-                    (
-                        delivery.address.bundleID,
-                        Settlement(
-                            delivery: delivery.id, lane: delivery.lane, verdict: .unknown(reason: Lane.unheard),
-                            at: now)
-                    ))
+                state.land(
+                    Settlement(
+                        delivery: delivery.id, lane: delivery.lane, verdict: .unknown(reason: Lane.unheard), at: now),
+                    of: delivery)
             }
             state.flying = [:]
         }
@@ -118,8 +132,32 @@ final class Flights: Sendable {
 
     /// Nothing more will land: `landed` ends after its present elements.
     func close() {
-        state.withLock { $0.phase = .closed }
+        state.withLock { state in
+            state.phase = .closed
+            state.end = .now + Self.lastTries
+        }
         doorbell.ring()
+    }
+
+    /// The pause before lanes are tried again that somebody else has locked, if there is nothing else to record.
+    private static let rest = Duration.milliseconds(20)
+    /// How long they are tried again after the close. Then they stay leased, and the same message goes again.
+    private static let lastTries = Duration.seconds(1)
+
+    /// A batch is recorded. What concerns `locked` lanes comes again with a later batch.
+    ///
+    /// - Returns: whether anything was recorded.
+    func settled(_ batch: Batch, except locked: Set<Int>) -> Bool {
+        state.withLock { state in
+            let isOver = state.end.map { $0 < .now } ?? false
+            for settlement in batch.settlements {
+                guard let delivery = state.unsettled.removeValue(forKey: settlement.delivery) else { continue }
+                if locked.contains(settlement.lane), !isOver { state.land(settlement, of: delivery) }
+            }
+            if !isOver { state.abandoned += batch.abandoned.filter { locked.contains($0.lane) } }
+            state.isBlocked = locked.isSuperset(of: batch.settlements.map(\.lane) + batch.abandoned.map(\.lane))
+            return !state.isBlocked
+        }
     }
 
     /// Verdicts in one batch at most: its lanes can take nothing else until it is written.
@@ -128,6 +166,11 @@ final class Flights: Sendable {
     /// Waits for verdicts and takes those that are there, up to `batch`; `nil` when closed and empty. Apps take turns: a
     /// lane has its next message when the last is settled, and ten thousand of another app's may be before it.
     func landed() async -> Batch? {
+        let isBlocked = state.withLock { state in
+            defer { state.isBlocked = false }
+            return state.isBlocked
+        }
+        if isBlocked { await doorbell.wait(atMost: Self.rest) }
         while true {
             let (batch, isClosed) = state.withLock { state -> (Batch?, Bool) in
                 guard !state.settlements.isEmpty || !state.abandoned.isEmpty else {

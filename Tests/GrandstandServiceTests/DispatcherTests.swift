@@ -289,6 +289,20 @@ struct DispatcherTests {
         #expect(outbox.books.settled.last?.notBefore.map { $0 > Sample.now } ?? false)
     }
 
+    @Test func `a lane that others have locked holds up no other, keeps its lease and is settled when it is free`()
+        async
+    {
+        let outbox = FakeOutbox((1...2).map { Sample.delivery($0) })
+        outbox.lock([1])
+        let gateway = FakeGateway { _ in .accepted((), APNsReceipt(requestID: nil)) }
+        await Self.run(Self.dispatcher(outbox, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
+            await outbox.wait { $0.settled.map(\.delivery) == [2] && $0.extended.last == [1] && $0.held == [1] }
+            outbox.lock([])
+            await outbox.wait { $0.settled.count == 2 }
+        }
+        #expect(outbox.books.settled.map(\.delivery) == [2, 1])
+    }
+
     @Test func `a message that takes long keeps its lease`() async {
         let outbox = FakeOutbox([Sample.delivery(1, lane: 7)])
         let valve = Valve()

@@ -64,6 +64,36 @@ struct FlightsTests {
         #expect(await flights.landed() == nil)
     }
 
+    @Test func `a verdict on a locked lane comes again, and its lane is held until it is recorded`() async throws {
+        let flights = Flights()
+        flights.begin((1...3).map { Sample.delivery($0) })
+        flights.land(Self.landing(1))
+        flights.land(Self.landing(2))
+        let batch = try #require(await flights.landed())
+        #expect(flights.settled(batch, except: [1]))
+        #expect(flights.lastingLanes().isEmpty)
+        #expect(flights.held == [1, 3])
+        let again = try #require(await flights.landed())
+        #expect(again.settlements.map(\.delivery) == [1])
+        #expect(flights.lastingLanes() == [1, 3])
+        #expect(!flights.settled(again, except: [1]))
+        // Another's verdict does not wait for it.
+        flights.land(Self.landing(3))
+        let both = try #require(await flights.landed())
+        #expect(both.settlements.map(\.delivery) == [1, 3])
+        #expect(flights.settled(both, except: []))
+        #expect(flights.held.isEmpty)
+    }
+
+    @Test func `what is given up on a locked lane comes again`() async throws {
+        let flights = Flights()
+        flights.begin((1...2).map { Sample.delivery($0) })
+        flights.abandon(at: Sample.now)
+        let batch = try #require(await flights.landed())
+        #expect(flights.settled(batch, except: [2]))
+        #expect(await flights.landed()?.abandoned.map(\.id) == [2])
+    }
+
     @Test func `a verdict that lands while a caller waits wakes it`() async {
         for _ in 0..<200 {
             let flights = Flights()

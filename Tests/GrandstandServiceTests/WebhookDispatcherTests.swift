@@ -29,16 +29,14 @@ struct WebhookDispatcherTests {
 
         func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws {}
 
-        func claim(
-            now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
-        ) async throws -> [ClaimedWebhook] {
+        func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook] {
             try books.withLock { books in
                 if books.claimFailures > 0 {
                     books.claimFailures -= 1
                     throw Problem(.storeUnavailable, "down")
                 }
-                defer { books.waiting.removeFirst(min(limit, books.waiting.count)) }
-                return Array(books.waiting.prefix(limit))
+                defer { books.waiting.removeFirst(min(claim.limit, books.waiting.count)) }
+                return Array(books.waiting.prefix(claim.limit))
             }
         }
 

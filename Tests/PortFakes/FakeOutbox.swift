@@ -44,7 +44,11 @@ package struct FakeOutbox: Outbox {
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
         throw Unasked()
     }
-    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws { throw Unasked() }
-    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws { throw Unasked() }
+    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+        throw Unasked()
+    }
+    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
+        throw Unasked()
+    }
     package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { throw Unasked() }
 }

@@ -66,7 +66,7 @@ extension Lane {
     /// - Returns: the message as it goes; `nil`: none goes now, and `due(at:)` says when to look again.
     package mutating func take(_ claim: LaneClaim, requestID: () -> UUID) -> LaneMessage? {
         let now = claim.at
-        if let lease, lease.until > now { return nil }
+        if let lease, lease.until > now || lease.replica == claim.replica && claim.held.contains(id) { return nil }
         lease = nil
         var left: UUID?
         for index in messages.indices where messages[index].state == .sending {

@@ -67,14 +67,21 @@ package protocol Outbox: Sendable {
     /// due longest. Under a limit a lane that has waited long goes before ranks that have not (`LaneLimit`).
     func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery]
 
-    /// A replica that is still at work on these lanes keeps them until `leasedUntil`.
+    /// A replica that is still at work on these lanes keeps them until `leasedUntil`. A lane that somebody else has locked
+    /// is left out: nobody can claim it meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
     /// Records verdicts and gives their lanes back. A verdict whose lease has gone to another replica changes nothing.
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws
+    ///
+    /// - Returns: the lanes that somebody else has locked. They are not waited for; their verdicts must be recorded again.
+    @discardableResult
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int>
 
     /// Gives lanes back unsent, uncharged.
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws
+    ///
+    /// - Returns: the lanes that somebody else has locked. They are not waited for; they must be given back again.
+    @discardableResult
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int>
 
     /// When the next lane of the environment will be due; `nil`: none waits.
     ///
@@ -143,6 +150,9 @@ package struct LaneClaim: Sendable, Hashable {
     package var infrequentInterval: TimeInterval
     /// Apps that APNs throttles, by kind of lane; any number of the others' lanes may go.
     package var limits: [LaneLimit]
+    /// Lanes that the replica still works on. It does not take them again, also if their leases have ended because
+    /// somebody else had locked them.
+    package var held: Set<Int> = []
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,

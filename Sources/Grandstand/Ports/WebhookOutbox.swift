@@ -9,13 +9,8 @@ package protocol WebhookOutbox: Sendable {
     /// - Returns: how many notes were looked at; fewer than `limit`: none is left.
     func compose(now: Date, limit: Int) async throws -> Int
 
-    /// Leases messages whose time has come, the longest due first.
-    ///
-    /// - Parameter perWebhook: messages of one webhook under way at a time, so that a slow receiver keeps no other
-    ///   waiting.
-    func claim(
-        now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
-    ) async throws -> [ClaimedWebhook]
+    /// Leases messages whose time has come: first for the apps with the fewest messages under way, then the longest due.
+    func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook]
 
     /// A replica that is still posting a message keeps it until `until`.
     func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws
@@ -29,6 +24,29 @@ package protocol WebhookOutbox: Sendable {
 
     /// When the next message will be due; `nil`: none waits.
     func nextDue() async throws -> Date?
+}
+
+/// A dispatcher's claim of messages for webhooks.
+package struct WebhookClaim: Sendable, Hashable {
+    package var replica: UUID
+    package var at: Date
+    package var leasedUntil: Date
+    /// The most messages to lease.
+    package var limit: Int
+    /// How many messages of one webhook may be under way at a time. A webhook whose last message failed gets one.
+    package var perWebhook: Int
+    /// How many messages may be under way at a time for all webhooks of the same apps: receivers that do not answer
+    /// leave the other apps' places free.
+    package var perApp: Int
+
+    package init(replica: UUID, at: Date, leasedUntil: Date, limit: Int, perWebhook: Int, perApp: Int) {
+        self.replica = replica
+        self.at = at
+        self.leasedUntil = leasedUntil
+        self.limit = limit
+        self.perWebhook = perWebhook
+        self.perApp = perApp
+    }
 }
 
 /// A leased message, ready to be posted.

@@ -8,10 +8,11 @@ internal import ServiceLifecycle
 /// that may be slow, gone or hostile.
 package struct WebhookDispatcher: Service {
     package struct Settings: Sendable {
-        /// Posts at a time.
-        package var concurrency = 32
-        /// Of those, to one webhook.
+        /// Posts at a time. A post waits for its receiver and costs little else.
+        package var concurrency = 256
+        /// Of those, to one webhook; and to all webhooks of the same apps.
         package var perWebhook = 4
+        package var perApp = 16
         /// Seconds until a message claimed by a replica that died is taken by another; extended as long as a post takes.
         package var lease: TimeInterval
         /// How long a stop waits for posts under way.
@@ -76,11 +77,13 @@ package struct WebhookDispatcher: Service {
     }
 
     private func claim(atMost limit: Int) async throws -> Round<ClaimedWebhook> {
+        let at = now()
         let claimed = try await outbox.claim(
-            now: now(), leasedUntil: now().addingTimeInterval(settings.lease), replica: replica, limit: limit,
-            perWebhook: settings.perWebhook)
-        // Deliveries that are due and were not claimed belong to webhooks with all places taken: the end of a post
-        // rings.
+            WebhookClaim(
+                replica: replica, at: at, leasedUntil: at.addingTimeInterval(settings.lease), limit: limit,
+                perWebhook: settings.perWebhook, perApp: settings.perApp))
+        // Deliveries that are due and were not claimed belong to webhooks or apps with all places taken: the end of a
+        // post rings.
         return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 

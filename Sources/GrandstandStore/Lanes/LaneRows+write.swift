@@ -47,13 +47,14 @@ extension LaneRows {
         try await connection.pipeline(write(lanes, loaded: loaded, at: now))
     }
 
-    /// Extends a replica's leases. A lane that it does not hold keeps its due time.
+    /// Extends a replica's leases, of those lanes that nobody else has locked. A lane that it does not hold keeps its due
+    /// time.
     static func extendLeases(
         of ids: [Int], replica: UUID, until leasedUntil: Date, in database: Database
     ) async throws {
         try await database.transaction { connection -> ([Lane], [Lane]) in
-            let rows = try await connection.pipeline(load("\(ids)"))
-            let loaded = try lanes(rows).filter { $0.lease?.replica == replica }
+            let rows = try await connection.pipeline(loadFree(ids))
+            let loaded = try free(rows).lanes.filter { $0.lease?.replica == replica }
             var lanes = loaded
             for index in lanes.indices { lanes[index].extendLease(by: replica, until: leasedUntil) }
             return (loaded, lanes)

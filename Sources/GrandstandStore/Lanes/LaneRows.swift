@@ -13,6 +13,20 @@ enum LaneRows {
     /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
     static func load(_ ids: PostgresQuery) -> [PostgresQuery] { [lock(ids)] + loadLocked(ids) }
 
+    /// Locks and loads those of these lanes that nobody else has locked. It waits for no lock.
+    ///
+    /// - Returns: statements that end with those for `free(_:)`.
+    static func loadFree(_ ids: [Int]) -> [PostgresQuery] {
+        ["select id from lanes where id = any(\(ids)) order by id for no key update skip locked"] + loadLocked("\(ids)")
+    }
+
+    /// The lanes that `loadFree` locked, and the IDs of those that somebody else has locked.
+    static func free(_ results: [PostgresRows]) throws -> (lanes: [Lane], others: Set<Int>) {
+        let free = Set<Int>(try results[results.count - 3].map { try $0.decode("id") })
+        let all = try lanes(results)
+        return (all.filter { free.contains($0.id) }, Set(all.map(\.id)).subtracting(free))
+    }
+
     /// The same for lanes that the transaction has locked.
     static func loadLocked(_ ids: PostgresQuery) -> [PostgresQuery] {
         [rows(ids), messages(ids, "d.settled_at is null")]

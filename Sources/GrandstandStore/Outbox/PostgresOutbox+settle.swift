@@ -6,11 +6,12 @@ internal import Postgres
 extension PostgresOutbox {
     /// Does not wait for the disk. A crash of PostgreSQL may take the newest settlements back, never a claim after them:
     /// such a delivery is `sending` again and repeated with the same timestamp and request ID, which changes nothing.
-    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws {
-        guard !settlements.isEmpty else { return }
+    @discardableResult
+    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+        guard !settlements.isEmpty else { return [] }
         let now = now.inMicroseconds
         let verdicts = Dictionary(grouping: settlements, by: \.lane)
-        try await change(Array(verdicts.keys), replica: replica, now: now, isFlushed: false) { lane in
+        return try await change(Array(verdicts.keys), replica: replica, now: now, isFlushed: false) { lane in
             var doubt: String?
             for verdict in verdicts[lane.id] ?? [] {
                 if case .channelDoubted(let reason) = lane.settle(verdict, by: replica, at: now) { doubt = reason }
@@ -19,10 +20,11 @@ extension PostgresOutbox {
         }
     }
 
-    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
+    @discardableResult
+    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
         let released = Dictionary(grouping: deliveries, by: \.lane)
         let environments = Set(deliveries.map(\.address.environment))
-        try await change(
+        return try await change(
             Array(released.keys), replica: replica, now: now, isFlushed: true, waking: environments.map(WakeTopic.lanes)
         ) { lane in
             for delivery in released[lane.id] ?? [] { _ = lane.release(delivery.id, by: replica, at: now) }
@@ -30,21 +32,24 @@ extension PostgresOutbox {
         }
     }
 
-    /// Changes those of these lanes that the replica has leased.
+    /// Changes those of these lanes that the replica has leased and nobody else has locked: no app's verdicts wait for
+    /// the lock of another's lane.
     ///
     /// - Parameter verb: returns the reason with which APNs said that it does not know the lane's channel, if it did.
+    /// - Returns: the lanes that somebody else has locked.
     private func change(
         _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
         _ verb: @Sendable (inout Lane) -> String?
-    ) async throws {
+    ) async throws -> Set<Int> {
         try await dispatch.transaction { connection -> Settled in
             let rows = try await connection.pipeline(
                 [
                     "select set_config('synchronous_commit', \(isFlushed ? "on" : "off"), true)",
                     Self.planning(rows: ids.count),
-                ] + LaneRows.load("\(ids)"))
-            let loaded = try LaneRows.lanes(rows).filter { $0.lease?.replica == replica }
-            var settled = Settled(loaded: loaded, lanes: loaded)
+                ] + LaneRows.loadFree(ids))
+            let (free, others) = try LaneRows.free(rows)
+            let loaded = free.filter { $0.lease?.replica == replica }
+            var settled = Settled(loaded: loaded, lanes: loaded, others: others)
             for index in settled.lanes.indices {
                 if let reason = verb(&settled.lanes[index]), let channel = settled.lanes[index].channel {
                     settled.doubts[channel.id] = reason
@@ -60,13 +65,16 @@ extension PostgresOutbox {
             return LaneRows.write(settled.lanes, loaded: settled.loaded, at: now)
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
                 + (topics.isEmpty ? [] : [WakeUps.wake(Set(topics))])
-        } _: { _, _ in
+        } _: { settled, _ in
+            settled.others
         }
     }
 
     private struct Settled {
         let loaded: [Lane]
         var lanes: [Lane]
+        /// Lanes that somebody else has locked.
+        let others: Set<Int>
         /// APNs' reasons, by channel.
         var doubts: [UUID: String] = [:]
     }
@@ -75,15 +83,17 @@ extension PostgresOutbox {
     private static let doubtRest: TimeInterval = 30
 
     /// APNs refused messages because of these channels, which a reconciliation is to look into: one refusal proves
-    /// nothing.
+    /// nothing. A channel that somebody else has locked is left to the next refusal.
     private static func doubt(_ reasons: [UUID: String], now: Date) -> PostgresQuery {
         let ids = Array(reasons.keys)
         return """
             update channels c set doubted_at = \(now), reason = r.reason,
                 examine_at = greatest(\(now), c.confirmed_at + make_interval(secs => \(doubtRest)))
             from unnest(\(ids), \(ids.map { reasons[$0] })) as r(id, reason)
-            where c.id = r.id and c.id = any(\(ids)) and c.state in \(Channel.State.sql(.takesMessages))
-                and c.doubted_at is null
+            where c.id = r.id
+                and c.id = any(array(
+                    select id from channels where id = any(\(ids)) order by id for no key update skip locked))
+                and c.state in \(Channel.State.sql(.takesMessages)) and c.doubted_at is null
             """
     }
 }

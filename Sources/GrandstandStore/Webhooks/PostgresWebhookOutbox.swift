@@ -8,25 +8,36 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
 
     package init(_ database: Database) { self.database = database }
 
-    package func claim(
-        now: Date, leasedUntil: Date, replica: UUID, limit: Int, perWebhook: Int
-    ) async throws -> [ClaimedWebhook] {
-        try await database.query(
+    package func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook] {
+        let now = claim.at
+        return try await database.query(
             """
-            with due as (
-                select p.id from webhooks w cross join lateral (
+            with places as materialized (
+                select *, sum(taken) over (partition by apps) as taken_by_apps from (
+                    select id, apps, state, case when failing_since is null then \(claim.perWebhook) else 1 end as share, (
+                        select count(*) from webhook_deliveries f
+                        where f.webhook = webhooks.id and f.settled_at is null and f.state = 'sending'
+                            and f.next_attempt_at > \(now)) as taken
+                    from webhooks) w
+            ), waiting as (
+                select p.*, w.apps, w.taken_by_apps,
+                    w.taken + row_number() over (partition by w.id order by p.next_attempt_at) as turn
+                from places w cross join lateral (
                     select d.id, d.next_attempt_at from webhook_deliveries d join webhook_messages m on m.id = d.message
                     where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
                         and (w.state = 'enabled' or m.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
                         and m.topic::text = any(\(WebhookTopic.allCases.map(\.rawValue)))
-                    order by d.next_attempt_at limit greatest(0, \(perWebhook) - (
-                        select count(*) from webhook_deliveries f
-                        where f.webhook = w.id and f.state = 'sending' and f.next_attempt_at > \(now)))
+                    order by d.next_attempt_at limit greatest(0, w.share - w.taken)
                     for update of d skip locked) p
-                order by p.next_attempt_at limit \(limit)
+            ), due as (
+                select id from (
+                    select id, next_attempt_at,
+                        taken_by_apps + row_number() over (partition by apps order by turn, next_attempt_at) as place
+                    from waiting) ranked
+                where place <= \(claim.perApp) order by place, next_attempt_at limit \(claim.limit)
             ), leased as (
                 update webhook_deliveries d set state = 'sending', attempts = d.attempts + 1, tries = d.tries + 1,
-                    next_attempt_at = \(leasedUntil), leased_by = \(replica)
+                    next_attempt_at = \(claim.leasedUntil), leased_by = \(claim.replica)
                 from due where d.id = due.id returning d.*
             )
             select d.id, d.webhook, d.message, m.topic, w.url, w.secret,

@@ -15,6 +15,10 @@ final class FakeOutbox: Outbox {
         /// Settlements that are to fail before one succeeds, and claims.
         var settlementFailures = 0
         var claimFailures = 0
+        /// Lanes that others have locked.
+        var locked: Set<Int> = []
+        /// The lanes that the last claim named as held.
+        var held: Set<Int> = []
     }
 
     private let account: Mutex<Account>
@@ -41,6 +45,7 @@ final class FakeOutbox: Outbox {
                 throw NotScripted()
             }
             account.claims.append(claim.limit)
+            account.held = claim.held
             var allowances: [BundleID: Int] = [:]
             for limit in claim.limits where limit.kind == .channel { allowances[limit.bundleID] = limit.allowance }
             var taken: [ClaimedDelivery] = []
@@ -57,21 +62,28 @@ final class FakeOutbox: Outbox {
         }
     }
 
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws {
-        try account.withLock { account in
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+        defer { events.yield() }
+        return try account.withLock { account in
             if account.settlementFailures > 0 {
                 account.settlementFailures -= 1
                 throw NotScripted()
             }
-            account.settled += settlements
+            account.settled += settlements.filter { !account.locked.contains($0.lane) }
+            return account.locked
         }
-        events.yield()
     }
 
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws {
-        account.withLock { $0.released += deliveries }
-        events.yield()
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
+        defer { events.yield() }
+        return account.withLock { account in
+            account.released += deliveries.filter { !account.locked.contains($0.lane) }
+            return account.locked
+        }
     }
+
+    /// Others lock these lanes, and no more than these.
+    func lock(_ lanes: Set<Int>) { account.withLock { $0.locked = lanes } }
 
     func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { nil }
 

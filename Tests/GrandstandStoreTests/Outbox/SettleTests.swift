@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -85,6 +86,38 @@ struct SettleTests {
             #expect(try await stores.delivery(of: short).settledAt == stores.now)
             #expect(try await stores.delivery(of: short).attempts == 0)
             #expect(try await stores.state(of: long) == .accepted)
+        }
+    }
+
+    @Test func `a lane that somebody else has locked is left, and the others are settled`() async throws {
+        try await withStores { stores in
+            for n in 1...2 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            var accepted: [Broadcast] = []
+            for n in 1...2 { accepted.append(try await stores.accept(.update(), for: "match-\(n)")) }
+            let claimed = try await stores.claim().sorted { $0.id < $1.id }
+            let settlements = claimed.map {
+                Settlement(delivery: $0.id, lane: $0.lane, verdict: .ok, at: stores.now)
+            }
+            let lanes = claimed.map(\.lane)
+            try await stores.pool.transaction { connection in
+                try await connection.query("select from lanes where id = \(lanes[0]) for update")
+                #expect(
+                    try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now)
+                        == [lanes[0]])
+                #expect(
+                    try await stores.outbox.release([claimed[0]], replica: stores.replica, now: stores.now)
+                        == [lanes[0]])
+                try await stores.outbox.extendLeases(
+                    of: lanes, replica: stores.replica, until: stores.now.addingTimeInterval(60))
+                #expect(try await accepted.asyncMap { try await stores.state(of: $0) } == [.sending, .accepted])
+            }
+            // Its lease has ended, and the replica does not take it again while it holds it.
+            stores.clock.advance(by: 10)
+            #expect(try await stores.claim(held: [lanes[0]]).isEmpty)
+            #expect(try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now) == [])
+            #expect(try await stores.state(of: accepted[0]) == .accepted)
+            #expect(try await stores.delivery(of: accepted[0]).attempts == 1)
         }
     }
 

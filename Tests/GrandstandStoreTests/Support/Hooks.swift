@@ -30,11 +30,14 @@ struct Hooks: Sendable {
     func compose() async throws -> Int { try await outbox.compose(now: stores.now, limit: 100) }
 
     func claim(
-        by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, lease: TimeInterval = 20
+        by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, perApp: Int = 100,
+        lease: TimeInterval = 20
     ) async throws -> [ClaimedWebhook] {
         try await outbox.claim(
-            now: stores.now, leasedUntil: stores.now.addingTimeInterval(lease), replica: replica ?? stores.replica,
-            limit: limit, perWebhook: perWebhook)
+            WebhookClaim(
+                replica: replica ?? stores.replica, at: stores.now,
+                leasedUntil: stores.now.addingTimeInterval(lease), limit: limit, perWebhook: perWebhook,
+                perApp: perApp))
     }
 
     func settle(_ message: ClaimedWebhook, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {

@@ -178,18 +178,20 @@ struct Stores: Sendable {
 
     func claim(
         by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0,
-        in environment: APNsEnvironment = .production, limits: [LaneLimit] = []
+        in environment: APNsEnvironment = .production, limits: [LaneLimit] = [], held: Set<Int> = []
     ) async throws -> [ClaimedDelivery] {
-        try await outbox.claim(
-            LaneClaim(
-                environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
-                leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval, limits: limits))
+        var claim = LaneClaim(
+            environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
+            leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval, limits: limits)
+        claim.held = held
+        return try await outbox.claim(claim)
     }
 
     func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
-        try await outbox.settle(
-            [Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)],
-            replica: replica ?? self.replica, now: now)
+        let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)
+        try await until("nobody else has locked the lane") {
+            try await outbox.settle([settlement], replica: replica ?? self.replica, now: now).isEmpty
+        }
     }
 
     /// Claims the one message that is due and has Apple accept it.

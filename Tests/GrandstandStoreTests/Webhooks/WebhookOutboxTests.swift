@@ -223,6 +223,41 @@ struct WebhookOutboxTests {
         }
     }
 
+    @Test func `webhooks of one app share its places, and leave another app's free`() async throws {
+        try await withHooks { hooks in
+            for app in ["com.example.One", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
+            for _ in 0..<3 {
+                let webhook = try await hooks.add([.quotaLevel], app: "com.example.One")
+                for _ in 0..<4 { _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now) }
+            }
+            let first = try await hooks.claim(perWebhook: 4, perApp: 5)
+            #expect(first.count == 5)
+            #expect(Set(first.map(\.webhook)).count == 3)
+            #expect(try await hooks.claim(perWebhook: 4, perApp: 5).isEmpty)
+            hooks.stores.clock.advance(by: 1)
+            let other = try await hooks.add([.quotaLevel], app: "com.example.Other")
+            _ = try await hooks.webhooks.test(other.id, by: .server, now: hooks.stores.now)
+            #expect(try await hooks.claim(limit: 1, perWebhook: 4, perApp: 5).map(\.webhook) == [other.id])
+            try await hooks.settle(try #require(first.first), .answered(status: 200))
+            #expect(try await hooks.claim(perWebhook: 4, perApp: 5).count == 1)
+        }
+    }
+
+    @Test func `a webhook whose message failed gets one at a time until one is taken`() async throws {
+        try await withHooks { hooks in
+            let webhook = try await hooks.add([.quotaLevel])
+            for _ in 0..<8 { _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now) }
+            let first = try await hooks.claim(perWebhook: 4)
+            #expect(first.count == 4)
+            for message in first { try await hooks.settle(message, .unanswered("no answer")) }
+            let probe = try await hooks.claim(perWebhook: 4)
+            #expect(probe.count == 1)
+            #expect(try await hooks.claim(perWebhook: 4).isEmpty)
+            try await hooks.settle(try #require(probe.first), .answered(status: 200))
+            #expect(try await hooks.claim(perWebhook: 4).count == 3)
+        }
+    }
+
     @Test func `410 disables a webhook and cancels what waits for it`() async throws {
         try await withHooks { hooks in
             let (webhook, message) = try await hooks.tested()
@@ -247,9 +282,8 @@ struct WebhookOutboxTests {
         try await withHooks { hooks in
             let webhook = try await hooks.add([.quotaLevel])
             func post(_ answer: WebhookAnswer) async throws -> Webhook.State? {
-                let delivery = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
-                let message = try #require(try await hooks.claim().first { $0.id == delivery?.id })
-                try await hooks.settle(message, answer)
+                _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
+                try await hooks.settle(try #require(try await hooks.claim().first), answer)
                 return try await hooks.webhooks.webhook(webhook.id)?.state
             }
             #expect(try await post(.unanswered("x")) == .enabled)
