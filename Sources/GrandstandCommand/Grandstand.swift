@@ -27,8 +27,8 @@ struct GrandstandTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Operating",
                 subcommands: [
-                    AppCommand.self, ChannelCommand.self, QuotaCommand.self, ReconcileCommand.self,
-                    ReconciliationCommand.self, WebhookCommand.self, AuditCommand.self, KeyCommand.self,
+                    AppCommand.self, ChannelCommand.self, QuotaCommand.self, ShowCommand<Reconcile>.self,
+                    ReconciliationCommand.self, WebhookCommand.self, ListCommand<AuditLog>.self, KeyCommand.self,
                     ServerCommand.self,
                 ]),
             CommandGroup(

@@ -14,7 +14,8 @@ struct ClientOptions: ParsableArguments {
     ///
     /// - Throws: `StartError` with title and detail of a refusal, or with why there was no answer.
     func answer<Value>(_ call: GrandstandClient.Call<Value>) async throws -> JSONValue? {
-        try ServerAccess.json(of: try await ServerAccess().answer(to: call))
+        let server = try ServerAccess(isOpen: call.operation.scopes == nil)
+        return try ServerAccess.json(of: try await server.answer(to: call))
     }
 
     /// Makes a call and prints its answer: as it came, or, of a list, as a table of these columns.
@@ -22,53 +23,13 @@ struct ClientOptions: ParsableArguments {
         show(try await answer(call), columns)
     }
 
-    /// Asks for a part of a list and prints it.
-    func list<Item>(
-        _ call: GrandstandClient.Call<GrandstandClient.Page<Item>>, _ page: PageOptions, _ columns: [String]
-    ) async throws {
-        try await show(call.page(limit: page.limit, after: page.cursor), columns)
-    }
-
-    /// Makes a call whose answer says nothing.
-    func send(_ call: GrandstandClient.Call<Void>) async throws { _ = try await answer(call) }
-
-    /// Reads a resource, changes and writes it: what the change does not name stays as it is. When somebody else was faster
-    /// it is read and changed again.
-    ///
-    /// - Parameters:
-    ///   - put: the call that writes this body.
-    ///   - readOnly: members of the answer that are the server's to say.
-    ///   - mayCreate: whether one that is not there is made.
-    func change<Value>(
-        _ get: GrandstandClient.Call<Value>, _ put: (RawJSON) -> GrandstandClient.Call<Value>,
-        without readOnly: Set<String>, mayCreate: Bool = true, _ edit: (inout Draft) throws -> Void
-    ) async throws -> JSONValue? {
-        let server = try ServerAccess()
-        for _ in 0..<5 {
-            let present = try await server.answer(to: get)
-            var draft = Draft()
-            var condition: (GrandstandClient.Call<Value>) -> GrandstandClient.Call<Value> = { $0.ifNoneExists() }
-            if present.status != 404 || !mayCreate {
-                guard let value = try ServerAccess.json(of: present) else {
-                    throw StartError("\(get.path): the answer is empty")
-                }
-                draft = Draft(value, without: readOnly)
-                condition = { call in present.entityTag.map { call.ifMatch($0) } ?? call }
-            }
-            try edit(&draft)
-            let answer = try await server.answer(to: condition(put(try draft.json)))
-            if answer.status != 412 { return try ServerAccess.json(of: answer) }
-        }
-        throw StartError("\(get.path): others changed it each time; try again")
-    }
-
-    /// Prints an answer: as it came, or as a table that fits the terminal.
-    func show(_ answer: JSONValue?, _ columns: [String] = []) {
+    /// Prints an answer: as it came, or one member of it alone, or as a table that fits the terminal.
+    func show(_ answer: JSONValue?, _ columns: [String] = [], only member: String? = nil) {
         guard let answer else { return }
+        if json { return print(String(decoding: answer.bytes, as: UTF8.self)) }
         print(
-            json
-                ? String(decoding: answer.bytes, as: UTF8.self)
-                : AnswerTable(answer, columns: columns, width: Terminal.width).text)
+            member.map { answer[$0]?.string ?? "" }
+                ?? AnswerTable(answer, columns: columns, width: Terminal.width).text)
     }
 }
 
@@ -85,6 +46,20 @@ struct AppOptions: ParsableArguments {
 struct PageOptions: ParsableArguments {
     @Option(help: "Entries at most, 1 to 200.") var limit: Int?
     @Option(help: "Where the previous page ended.") var cursor: String?
+
+    /// That part of a list.
+    func of<Item>(
+        _ call: GrandstandClient.Call<GrandstandClient.Page<Item>>
+    ) -> GrandstandClient.Call<GrandstandClient.Page<Item>> {
+        call.page(limit: limit, after: cursor)
+    }
+}
+
+/// A word of the contract as an option has it: any word, for the server to judge.
+struct Word<Value: OpenEnumeration>: ExpressibleByArgument {
+    let value: Value
+
+    init(argument: String) { value = Value(rawValue: argument) }
 }
 
 /// A time as an option has it.
@@ -117,7 +92,7 @@ func body(_ option: String, _ argument: String) throws -> RawJSON {
 
 /// The text of an argument, of standard input for `-`, or of a file for `@name`.
 func content(of argument: String) throws -> [UInt8] {
-    if argument == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+    if argument == "-" { return standardInput }
     guard argument.hasPrefix("@") else { return Array(argument.utf8) }
     let path = String(argument.dropFirst())
     guard let data = FileManager.default.contents(atPath: path) else {
@@ -125,3 +100,6 @@ func content(of argument: String) throws -> [UInt8] {
     }
     return Array(data)
 }
+
+/// Read once, so that an argument has the same text each time it is asked for.
+private let standardInput = Array(FileHandle.standardInput.readDataToEndOfFile())

@@ -6,18 +6,34 @@ internal import GrandstandClient
 internal import JSON
 
 /// `grandstand broadcast`: updates and ends.
-struct BroadcastCommand: AsyncParsableCommand {
+struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "broadcast", abstract: "Broadcasts to events.",
-        subcommands: [Send.self, Batch.self, List.self, Get.self, Cancel.self])
+        subcommands: [
+            Send.self, Batch.self, ListCommand<Self>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
+        ])
+
+    static let id: ArgumentHelp = "The broadcast's ID."
+    static let list = Verb<Filter, _>(
+        "list", "Lists the broadcasts of an event.", columns: ["id", "event", "state", "acceptedAt", "by", "counts"]
+    ) { .listBroadcasts(of: $0.event.id, scheduled: $0.scheduled ? true : nil) }
+    static let show = Verb<ID<Self>, _>("get", "Shows a broadcast and its deliveries.") { .getBroadcast($0.id) }
+    static let delete = Verb<ID<Self>, _>(
+        "cancel", "Withdraws a broadcast of which nothing was sent.", aliases: ["delete"]
+    ) { .cancelBroadcast($0.id) }
+
+    struct Filter: ParsableArguments {
+        @OptionGroup var event: ID<EventCommand>
+        @Flag(help: "Only those that wait for their time, the next one first.") var scheduled = false
+    }
 
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sends an update, or the end, of an event.",
-            discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
+            discussion: MessageOptions.discussion)
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
-        @Argument(help: "The event key.") var key: String
+        @OptionGroup var event: ID<EventCommand>
         @Option(help: "Only for this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated.") var audience: [String] =
             []
         @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
@@ -37,9 +53,9 @@ struct BroadcastCommand: AsyncParsableCommand {
                 "audiences", ["bundleId", "environment", "variant"],
                 of: try audience.map { try parts("--audience", $0, Self.form) })
             draft.set("byVariant", raw: try byVariant.map { try json("--by-variant", $0) })
-            if preview { return try await client.show(.previewBroadcast(to: key, json: try draft.json)) }
+            if preview { return try await client.show(.previewBroadcast(to: event.id, json: try draft.json)) }
             try await client.settle(
-                try await client.answer(.broadcast(to: key, json: try draft.json)), if: wait)
+                try await client.answer(.broadcast(to: event.id, json: try draft.json)), if: wait)
         }
     }
 
@@ -69,42 +85,12 @@ struct BroadcastCommand: AsyncParsableCommand {
             }
         }
     }
-
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the broadcasts of an event.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var page: PageOptions
-        @Argument(help: "The event key.") var key: String
-        @Flag(help: "Only those that wait for their time, the next one first.") var scheduled = false
-
-        func run() async throws {
-            try await client.list(
-                .listBroadcasts(
-                    of: key, scheduled: scheduled ? true : nil), page,
-                ["id", "event", "state", "acceptedAt", "by", "counts"])
-        }
-    }
-
-    struct Get: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows a broadcast and its deliveries.")
-        @OptionGroup var client: ClientOptions
-        @Argument(help: "The broadcast's ID.") var id: String
-
-        func run() async throws { try await client.show(.getBroadcast(id)) }
-    }
-
-    struct Cancel: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Withdraws a broadcast of which nothing was sent.", aliases: ["delete"])
-        @OptionGroup var client: ClientOptions
-        @Argument(help: "The broadcast's ID.") var id: String
-
-        func run() async throws { try await client.send(.cancelBroadcast(id)) }
-    }
 }
 
 /// A message, to whomever it goes.
 struct MessageOptions: ParsableArguments {
+    static let discussion = "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte."
+
     @Option(help: "The content state, a JSON object.") var contentState: String?
     @Flag(help: "This is the last message.") var end = false
     @Option(help: "The alert, a JSON object.") var alert: String?
@@ -152,5 +138,47 @@ struct MessageOptions: ParsableArguments {
         draft.set("dismissalDate", dismissalDate)
         draft.set("relevanceScore", raw: try relevanceScore.map { try json("--relevance-score", $0) })
         return draft
+    }
+}
+
+/// `grandstand push`: single pushes to tokens that somebody else keeps.
+struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Single pushes, for teams that keep their tokens themselves.",
+        subcommands: [ShowCommand<Send>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self])
+
+    static let id: ArgumentHelp = "The push's ID."
+    static let show = Verb<ID<Self>, _>("get", "Shows a push and what has become of it.") { .getPush($0.id) }
+    static let delete = Verb<ID<Self>, _>(
+        "cancel", "Withdraws a push of which nothing was sent.", aliases: ["delete"]
+    ) { .cancelPush($0.id) }
+
+    struct Send: ParsableArguments, Shown {
+        @OptionGroup var message: MessageOptions
+        @OptionGroup var target: AppOptions
+        @Argument(help: "The token, in hexadecimal digits.") var token: String
+        @Flag(help: "This starts an activity.") var start = false
+        @Option(help: "The type of its attributes; with --start.") var attributesType: String?
+        @Option(help: "Its attributes, a JSON object; with --start.") var attributes: String?
+        @Option(help: "Apple's ID of the channel it is to listen to; with --start, for iOS 18 and later.")
+        var inputPushChannel: String?
+        @Flag(help: "It is to get a token of its own; with --start, for iOS 18 and later.") var inputPushToken = false
+
+        func validate() throws {
+            if start, message.end { throw ValidationError("--start and --end exclude each other.") }
+        }
+
+        static let show = Verb<Self, _>(
+            "send", "Starts, updates or ends one activity.", discussion: MessageOptions.discussion
+        ) { push in
+            var draft = try push.message.draft()
+            draft.set("token", push.token)
+            if push.start { draft.set("event", "start") }
+            draft.set("attributesType", push.attributesType)
+            draft.set("attributes", raw: try push.attributes.map { try json("--attributes", $0) })
+            draft.set("inputPushChannel", push.inputPushChannel)
+            if push.inputPushToken { draft.set("inputPushToken", true) }
+            return .push(to: push.target.app, json: try draft.json)
+        }
     }
 }

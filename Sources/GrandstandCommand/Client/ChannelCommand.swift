@@ -2,95 +2,85 @@ internal import ArgumentParser
 internal import GrandstandClient
 
 /// `grandstand channel`: channels by hand.
-struct ChannelCommand: AsyncParsableCommand {
+struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "channel", abstract: "Channels of an app in an environment.",
-        subcommands: [List.self, Get.self, Create.self, Import.self, Delete.self, Send.self])
+        subcommands: [
+            ListCommand<Self>.self, ShowCommand<Self>.self, ShowCommand<Create>.self, ShowCommand<Import>.self,
+            DeleteCommand<Self>.self, Send.self,
+        ])
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists channels.")
-        @OptionGroup var client: ClientOptions
+    static let id: ArgumentHelp = "Our ID of the channel."
+    static let list = Verb<Filter, _>(
+        "list", "Lists channels.",
+        columns: ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"]
+    ) {
+        .listChannels(
+            in: $0.target.app, state: $0.state?.value, storagePolicy: $0.storagePolicy?.value, eventKey: $0.event,
+            channelId: $0.channelID, managed: $0.unmanaged ? false : nil)
+    }
+    static let show = Verb<Subject, _>("get", "Shows a channel.") {
+        .getChannel($0.channel.id, in: $0.channel.target.app, verify: $0.verify ? true : nil)
+    }
+    static let delete = Verb<Target, _>("delete", "Deletes a channel at Apple.") {
+        .deleteChannel($0.channel.id, in: $0.channel.target.app, force: $0.force ? true : nil)
+    }
+
+    struct Filter: ParsableArguments {
         @OptionGroup var target: AppOptions
-        @OptionGroup var page: PageOptions
-        @Option(help: "Only channels in this state.") var state: String?
-        @Option(help: "Only channels with this policy.") var storagePolicy: String?
+        @Option(help: "Only channels in this state.") var state: Word<Contract.ChannelState>?
+        @Option(help: "Only channels with this policy.") var storagePolicy: Word<Contract.StoragePolicy>?
         @Option(help: "Only the channels of this event.") var event: String?
         @Option(help: "Only the channel with this ID of Apple's.") var channelID: String?
         @Flag(help: "Only channels that Apple has and the server does not know.") var unmanaged = false
-
-        func run() async throws {
-            try await client.list(
-                .listChannels(
-                    in: target.app, state: state.map { .init(rawValue: $0) },
-                    storagePolicy: storagePolicy.map { .init(rawValue: $0) }, eventKey: event, channelId: channelID,
-                    managed: unmanaged ? false : nil), page,
-                ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"])
-        }
     }
 
-    struct Get: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows a channel.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: AppOptions
-        @Argument(help: "Our ID of the channel.") var id: String
+    struct Subject: ParsableArguments {
+        @OptionGroup var channel: IDInApp<ChannelCommand>
         @Flag(help: "Ask Apple, too.") var verify = false
-
-        func run() async throws { try await client.show(.getChannel(id, in: target.app, verify: verify ? true : nil)) }
     }
 
-    struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Creates a channel at Apple.")
-        @OptionGroup var client: ClientOptions
+    struct Target: ParsableArguments {
+        @OptionGroup var channel: IDInApp<ChannelCommand>
+        @Flag(help: "Although a live event needs it.") var force = false
+    }
+
+    struct Create: ParsableArguments, Shown {
         @OptionGroup var target: AppOptions
-        @Option(help: "noMessageStored or mostRecentMessageStored.") var storagePolicy: String
+        @Option(help: "noMessageStored or mostRecentMessageStored.") var storagePolicy: Word<Contract.StoragePolicy>
         @Option(help: "What people know the channel by.") var label: String?
 
-        func run() async throws {
-            try await client.show(
-                .createChannel(in: target.app, storagePolicy: .init(rawValue: storagePolicy), label: label))
+        static let show = Verb<Self, _>("create", "Creates a channel at Apple.") {
+            .createChannel(in: $0.target.app, storagePolicy: $0.storagePolicy.value, label: $0.label)
         }
     }
 
-    struct Import: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Takes over a channel made elsewhere.")
-        @OptionGroup var client: ClientOptions
+    struct Import: ParsableArguments, Shown {
         @OptionGroup var target: AppOptions
         @Argument(help: "Apple's ID of the channel.") var channelID: String
         @Option(help: "What people know the channel by.") var label: String?
         @Option(help: "The event it is for.") var event: String?
         @Option(help: "With --event: the variant of the audience it is for.") var variant: String?
 
-        func run() async throws {
-            try await client.show(
-                .importChannel(channelID, in: target.app, label: label, eventKey: event, variant: variant))
+        static let show = Verb<Self, _>("import", "Takes over a channel made elsewhere.") {
+            .importChannel($0.channelID, in: $0.target.app, label: $0.label, eventKey: $0.event, variant: $0.variant)
         }
     }
 
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Sends an update, or the end, to a channel that belongs to no event.",
-            discussion: "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte.")
+            discussion: MessageOptions.discussion)
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
-        @OptionGroup var target: AppOptions
-        @Argument(help: "Our ID of the channel.") var id: String
+        @OptionGroup var channel: IDInApp<ChannelCommand>
         @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
         var wait = false
 
         func run() async throws {
             try await client.settle(
                 try await client.answer(
-                    .broadcastToChannel(id, in: target.app, json: try message.draft().json)), if: wait)
+                    .broadcastToChannel(channel.id, in: channel.target.app, json: try message.draft().json)), if: wait)
         }
-    }
-
-    struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Deletes a channel at Apple.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: AppOptions
-        @Argument(help: "Our ID of the channel.") var id: String
-        @Flag(help: "Although a live event needs it.") var force = false
-
-        func run() async throws { try await client.send(.deleteChannel(id, in: target.app, force: force ? true : nil)) }
     }
 }

@@ -58,9 +58,6 @@ struct Draft {
         }
     }
 
-    /// Sets the members of another.
-    mutating func apply(_ changes: Draft) { for member in changes.members { set(member.name, raw: member.json) } }
-
     /// Sets the members of a JSON object.
     ///
     /// - Parameter option: how the argument is called that has it.
@@ -76,6 +73,14 @@ struct Draft {
     mutating func set(_ name: String, _ number: Int?) { set(name, raw: number.map { Array(String($0).utf8) }) }
 
     mutating func set(_ name: String, _ flag: Bool?) { set(name, raw: flag.map { Array(String($0).utf8) }) }
+
+    /// A list of texts; an empty one leaves the member as it is.
+    mutating func set(_ name: String, texts: [String]) {
+        guard !texts.isEmpty else { return }
+        var list = JSONWriter()
+        list.array(texts) { writer, text in writer.string(text) }
+        set(name, raw: list.bytes)
+    }
 
     /// A list of objects with these texts as members, in order, without those that are `nil`; an empty list leaves the member
     /// as it is.

@@ -4,19 +4,23 @@ internal import Grandstand
 internal import GrandstandClient
 
 /// `grandstand installation`: what apps tell of themselves, for trying it out, and its numbers.
-struct InstallationCommand: AsyncParsableCommand {
+struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "installation", abstract: "Installations of an app, as the app registers them; their numbers.",
         subcommands: [
-            Statistics.self, Put.self, Get.self, Forget.self, PutActivity.self, ForgetActivity.self, Receipts.self,
+            ShowCommand<Statistics>.self, ShowCommand<Put>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
+            ShowCommand<PutActivity>.self, DeleteCommand<Activity>.self, ShowCommand<Receipts>.self,
         ])
 
-    struct Statistics: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows numbers; lists nobody.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: AppOptions
+    static let show = Verb<Target, _>("get", "Shows an installation.") { .getInstallation($0.identity) }
+    static let delete = Verb<Target, _>("forget", "Forgets everything of an installation.", aliases: ["delete"]) {
+        .forgetInstallation($0.identity)
+    }
 
-        func run() async throws { try await client.show(.installationStatistics(of: target.app)) }
+    enum Statistics: Shown {
+        static let show = Verb<AppOptions, _>("statistics", "Shows numbers; lists nobody.") {
+            .installationStatistics(of: $0.app)
+        }
     }
 
     /// Which installation.
@@ -30,65 +34,41 @@ struct InstallationCommand: AsyncParsableCommand {
         }
     }
 
-    struct Put: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Registers an installation, or says what it is now.",
-            discussion: "The whole of it: what is left out is not so any more.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
+    /// Which Live Activity of it.
+    struct Activity: ParsableArguments, Deletable {
+        @OptionGroup var target: InstallationCommand.Target
+        @Argument(help: "ActivityKit's ID of it.") var activity: String
 
-        func run() async throws {
-            try await client.show(.putInstallation(target.identity, json: try body("FIELDS", fields)))
+        static let delete = Verb<Self, _>("forget-activity", "Forgets a Live Activity.") {
+            .forgetActivity($0.activity, of: $0.target.identity)
         }
     }
 
-    struct Get: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows an installation.")
-        @OptionGroup var client: ClientOptions
+    struct Put: ParsableArguments, Shown {
         @OptionGroup var target: Target
-
-        func run() async throws { try await client.show(.getInstallation(target.identity)) }
-    }
-
-    struct Forget: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Forgets everything of an installation.", aliases: ["delete"])
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-
-        func run() async throws { try await client.send(.forgetInstallation(target.identity)) }
-    }
-
-    struct PutActivity: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Reports a Live Activity.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @Argument(help: "ActivityKit's ID of it.") var activity: String
         @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
 
-        func run() async throws {
-            try await client.show(.putActivity(activity, of: target.identity, json: try body("FIELDS", fields)))
+        static let show = Verb<Self, _>(
+            "put", "Registers an installation, or says what it is now.",
+            discussion: "The whole of it: what is left out is not so any more."
+        ) { .putInstallation($0.target.identity, json: try body("FIELDS", $0.fields)) }
+    }
+
+    struct PutActivity: ParsableArguments, Shown {
+        @OptionGroup var its: Activity
+        @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
+
+        static let show = Verb<Self, _>("put-activity", "Reports a Live Activity.") {
+            .putActivity($0.its.activity, of: $0.its.target.identity, json: try body("FIELDS", $0.fields))
         }
     }
 
-    struct ForgetActivity: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forgets a Live Activity.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @Argument(help: "ActivityKit's ID of it.") var activity: String
-
-        func run() async throws { try await client.send(.forgetActivity(activity, of: target.identity)) }
-    }
-
-    struct Receipts: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Says what it showed, and when.")
-        @OptionGroup var client: ClientOptions
+    struct Receipts: ParsableArguments, Shown {
         @OptionGroup var target: Target
         @Argument(help: "The receipts, as the API has them: JSON, @file, or - for standard input.") var fields: String
 
-        func run() async throws {
-            try await client.show(.recordReceipts(of: target.identity, json: try body("FIELDS", fields)))
+        static let show = Verb<Self, _>("receipts", "Says what it showed, and when.") {
+            .recordReceipts(of: $0.target.identity, json: try body("FIELDS", $0.fields))
         }
     }
 }

@@ -12,29 +12,30 @@ extension ClientOptions {
     /// server it says so on standard error, and goes on once there is one.
     func watch(_ key: String) async throws {
         let server = try ServerAccess()
-        let json = json
-        try await interruptible { try await Self.watch(key, server, json: json) }
-    }
-
-    private static func watch(_ key: String, _ server: ServerAccess, json: Bool) async throws {
-        let isLost = Mutex(false)
-        let updates = server.client.stream(key) { connection in
-            switch connection {
-            case .open: if isLost.withLock({ $0.exchange(for: false) }) { Terminal.say("connected again") }
-            case .lost(let error):
-                guard !isLost.withLock({ $0.exchange(for: true) }) else { return }
-                Terminal.say("\(server.describe(error))\nTrying again until Ctrl-C.")
+        try await interruptible { [json] in
+            let isLost = Mutex(false)
+            let updates = server.client.stream(key) { connection in
+                let wasLost = isLost.withLock { isLost in
+                    defer { if case .lost = connection { isLost = true } else { isLost = false } }
+                    return isLost
+                }
+                switch connection {
+                case .open where wasLost: Terminal.say("connected again")
+                case .lost(let error) where !wasLost:
+                    Terminal.say("\(server.describe(error))\nTrying again until Ctrl-C.")
+                default: break
+                }
             }
-        }
-        do {
-            for try await update in updates {
-                print(json ? update.data.description : lines(update).joined(separator: "\n"))
-                fflush(nil)
+            do {
+                for try await update in updates {
+                    print(json ? update.data.description : Self.lines(update).joined(separator: "\n"))
+                    fflush(nil)
+                }
+            } catch let problem as ServerProblem {
+                throw ServerAccess.refusal(problem)
+            } catch let error as URLError {
+                throw server.silence(error)
             }
-        } catch let problem as ServerProblem {
-            throw ServerAccess.refusal(problem)
-        } catch let error as URLError {
-            throw server.silence(error)
         }
     }
 
@@ -120,13 +121,5 @@ extension ClientOptions {
                 try await Task.sleep(for: .seconds(2))
             }
         }
-    }
-}
-
-extension Bool {
-    /// Becomes another, and returns what it was.
-    fileprivate mutating func exchange(for new: Bool) -> Bool {
-        defer { self = new }
-        return self
     }
 }

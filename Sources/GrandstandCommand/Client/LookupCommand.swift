@@ -21,7 +21,7 @@ struct LookupCommand: AsyncParsableCommand {
     var variant: String?
     @Flag(help: "With the newest content; of one event.") var contentState = false
     @Option(help: "Of the list: only events with this topic.") var topic: String?
-    @Option(help: "Of the list: only those that are scheduled, or live.") var state: String?
+    @Option(help: "Of the list: only those that are scheduled, or live.") var state: Word<Contract.FollowableState>?
     @Option(help: "Of the list: only events that start at or after this time (RFC 3339).") var from: Moment?
     @Option(help: "Of the list: only events that start before this time (RFC 3339).") var to: Moment?
 
@@ -42,10 +42,11 @@ struct LookupCommand: AsyncParsableCommand {
     func run() async throws {
         switch keys.count {
         case 0:
-            try await client.list(
-                .lookupList(
-                    in: target.app, topic: topic, from: from?.date, to: to?.date,
-                    state: state.map { .init(rawValue: $0) }, variant: variant), page,
+            try await client.show(
+                page.of(
+                    .lookupList(
+                        in: target.app, topic: topic, from: from?.date, to: to?.date, state: state?.value,
+                        variant: variant)),
                 Self.columns + ["name", "kind", "topics"])
         case 1:
             try await client.show(.lookup(keys[0], in: target.app, variant: variant, contentState: contentState))

@@ -5,17 +5,65 @@ internal import GrandstandClient
 internal import JSON
 
 /// `grandstand webhook`: where a running server posts its messages to.
-struct WebhookCommand: AsyncParsableCommand {
+struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "webhook", abstract: "Signed messages to your own servers.",
         subcommands: [
-            Create.self, List.self, Get.self, Change.self, Delete.self, Rotate.self, Test.self, Deliveries.self,
-            Delivery.self, Replay.self,
+            Create.self, ListCommand<Self>.self, ShowCommand<Self>.self, PutCommand<Self>.self,
+            DeleteCommand<Self>.self,
+            ShowCommand<Rotate>.self, Test.self, ListCommand<Delivery>.self, ShowCommand<Delivery>.self, Replay.self,
         ])
 
-    /// Which webhook.
-    struct Target: ParsableArguments {
-        @Argument(help: "The webhook's ID.") var id: String
+    static let id: ArgumentHelp = "The webhook's ID."
+    static let list = Verb<NoArguments, _>(
+        "list", "Lists webhooks.", columns: ["id", "enabled", "topics", "url", "reason"]
+    ) { _ in .listWebhooks() }
+    static let show = Verb<ID<Self>, _>("get", "Shows a webhook.") { .getWebhook($0.id) }
+    static let delete = Verb<ID<Self>, _>("delete", "Removes a webhook and its log.") { .deleteWebhook($0.id) }
+    static let put = Change(
+        configuration: .init(
+            commandName: "change", abstract: "Changes a webhook; what is not given stays as it is."),
+        mayCreate: false, get: { .getWebhook($0) }, put: { .putWebhook($0, json: $1) },
+        declared: {
+            Draft($0, without: ["id", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt"])
+        })
+
+    struct Fields: FieldOptions {
+        @Option(help: "Another URL.") var url: String?
+        @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
+        @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
+        @Option(help: "What people know it by.") var description: String?
+        @Flag(inversion: .prefixedEnableDisable, help: "Whether messages are posted.") var messages: Bool?
+
+        func apply(to draft: inout Draft) {
+            draft.set("url", url)
+            draft.set("topics", texts: topic.map(\.rawValue))
+            draft.set("bundleId", app)
+            draft.set("description", description)
+            draft.set("enabled", messages)
+        }
+    }
+
+    /// One message to a webhook.
+    struct Delivery: ParsableArguments, Listed, Shown {
+        @OptionGroup var webhook: ID<WebhookCommand>
+        @Argument(help: "The delivery's ID.") var delivery: String
+
+        static let list = Verb<Filter, _>(
+            "deliveries", "Lists what was posted, the newest first.",
+            columns: ["id", "topic", "state", "attempts", "status", "createdAt", "reason"]
+        ) { .listWebhookDeliveries(of: $0.webhook.id, state: $0.state?.value, topic: $0.topic?.value) }
+        static let show = Verb<Self, _>("delivery", "Shows a delivery, its message and every try.") {
+            .getWebhookDelivery($0.delivery, of: $0.webhook.id)
+        }
+
+        struct Filter: ParsableArguments {
+            @OptionGroup var webhook: ID<WebhookCommand>
+            @Option(help: "Only those in this state: queued, sending, delivered, failed or cancelled.")
+            var state: Word<Contract.WebhookDeliveryState>?
+            @Option(help: "Only messages of this type, e.g. broadcast.settled.")
+            var topic: Word<Contract.WebhookMessageType>?
+        }
     }
 
     struct Create: AsyncParsableCommand {
@@ -38,90 +86,25 @@ struct WebhookCommand: AsyncParsableCommand {
                 bundleId: app.count == 1 ? app[0] : nil, bundleIds: app.count > 1 ? app : nil,
                 enabled: disabled ? false : nil)
             let answer = try await client.answer(.createWebhook(draft))
-            if !client.json {
-                Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:")
-            }
-            client.showSecret(answer)
+            if !client.json { Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:") }
+            client.show(answer, only: "secret")
         }
     }
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists webhooks.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var page: PageOptions
-
-        func run() async throws {
-            try await client.list(.listWebhooks(), page, ["id", "enabled", "topics", "url", "reason"])
-        }
-    }
-
-    struct Get: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows a webhook.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-
-        func run() async throws { try await client.show(.getWebhook(target.id)) }
-    }
-
-    struct Change: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Changes a webhook; what is not given stays as it is.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var further: FurtherFields
-        @OptionGroup var target: Target
-        @Option(help: "Another URL.") var url: String?
-        @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
-        @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
-        @Option(help: "What people know it by.") var description: String?
-        @Flag(inversion: .prefixedEnableDisable, help: "Whether messages are posted.") var messages: Bool?
-
-        private static let readOnly: Set = [
-            "id", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt",
-        ]
-
-        func run() async throws {
-            let answer = try await client.change(
-                .getWebhook(target.id), { .putWebhook(target.id, json: $0) }, without: Self.readOnly, mayCreate: false
-            ) { draft in
-                try further.apply(to: &draft)
-                draft.set("url", url)
-                var topics = JSONWriter()
-                topics.array(topic.map(\.rawValue)) { writer, topic in writer.string(topic) }
-                if !topic.isEmpty { draft.set("topics", raw: topics.bytes) }
-                draft.set("bundleId", app)
-                draft.set("description", description)
-                draft.set("enabled", messages)
-            }
-            client.show(answer)
-        }
-    }
-
-    struct Delete: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Removes a webhook and its log.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-
-        func run() async throws { try await client.send(.deleteWebhook(target.id)) }
-    }
-
-    struct Rotate: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Gives a webhook another secret and prints it; the old one signs too for a while.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+    struct Rotate: ParsableArguments, Shown {
+        @OptionGroup var target: ID<WebhookCommand>
         @Option(help: "Seconds in which both secrets sign.") var overlap = 86_400
 
-        func run() async throws {
-            client.showSecret(
-                try await client.answer(.rotateWebhookSecret(target.id, overlapSeconds: overlap)))
-        }
+        static let show = Verb<Self, _>(
+            "rotate", "Gives a webhook another secret and prints it; the old one signs too for a while.", only: "secret"
+        ) { .rotateWebhookSecret($0.target.id, overlapSeconds: $0.overlap) }
     }
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Posts a test message and says what came of it; exits 1 unless it was taken.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
+        @OptionGroup var target: ID<WebhookCommand>
 
         func run() async throws {
             let queued = try await client.answer(.testWebhook(target.id))
@@ -129,44 +112,17 @@ struct WebhookCommand: AsyncParsableCommand {
         }
     }
 
-    struct Deliveries: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists what was posted, the newest first.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @OptionGroup var page: PageOptions
-        @Option(help: "Only those in this state: queued, sending, delivered, failed or cancelled.") var state: String?
-        @Option(help: "Only messages of this type, e.g. broadcast.settled.") var topic: String?
-
-        func run() async throws {
-            try await client.list(
-                .listWebhookDeliveries(
-                    of: target.id, state: state.map { .init(rawValue: $0) }, topic: topic.map { .init(rawValue: $0) }),
-                page, ["id", "topic", "state", "attempts", "status", "createdAt", "reason"])
-        }
-    }
-
-    struct Delivery: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows a delivery, its message and every try.")
-        @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @Argument(help: "The delivery's ID.") var delivery: String
-
-        func run() async throws { try await client.show(.getWebhookDelivery(delivery, of: target.id)) }
-    }
-
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Posts a message again and says what came of it; exits 1 unless it was taken.")
         @OptionGroup var client: ClientOptions
-        @OptionGroup var target: Target
-        @Argument(help: "The delivery's ID.") var delivery: String
+        @OptionGroup var message: Delivery
 
         func run() async throws {
-            let call = GrandstandClient.Call<GrandstandClient.WebhookDeliveryLog>.getWebhookDelivery(
-                delivery, of: target.id)
-            let tries = try await client.answer(call)?["log"]?.elements?.count ?? 0
-            _ = try await client.answer(.replayWebhookDelivery(delivery, of: target.id))
-            try await client.watch(delivery, of: target.id, since: tries)
+            let (delivery, webhook) = (message.delivery, message.webhook.id)
+            let tries = try await client.answer(Delivery.show.call(message))?["log"]?.elements?.count ?? 0
+            _ = try await client.answer(.replayWebhookDelivery(delivery, of: webhook))
+            try await client.watch(delivery, of: webhook, since: tries)
         }
     }
 }

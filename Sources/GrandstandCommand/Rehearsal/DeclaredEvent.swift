@@ -48,8 +48,8 @@ struct DeclaredEvent: Sendable {
         _ plan: RehearsalPlan, since base: Date
     ) throws -> GrandstandClient.Call<GrandstandClient.Event> {
         func moved(_ date: Date?) -> String? { date.map { RFC3339.text(plan.moment(of: $0, since: base)) } }
-        var draft = Draft(json, without: EventDocument.readOnly.union(["channelsOpenBefore"]))
-        draft.set("audiences", raw: draft["audiences"].map(EventCommand.Put.declared))
+        var draft = EventCommand.put.declared(json)
+        draft.set("channelsOpenBefore", raw: Array("null".utf8))
         draft.set("startsAt", moved(event.startsAt))
         draft.set("endsAt", moved(event.endsAt))
         draft.set("channelsOpenAt", moved(event.opensAt))
