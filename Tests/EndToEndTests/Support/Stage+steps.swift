@@ -82,7 +82,7 @@ extension Stage {
         try await api("POST", "/v1/apps/\(Self.bundleID)/development/channels/import", body)
     }
 
-    /// Asks for that many channels by hand, all at once. A call that the database kept waiting asks again.
+    /// Asks for that many channels by hand, all at once. A call that had to wait too long asks again.
     func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<count {
@@ -92,7 +92,8 @@ extension Stage {
                         let answer = try await api(
                             "POST", "/v1/apps/\(Self.bundleID)/development/channels",
                             #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
-                        return ["store-unavailable", "idempotency-in-progress"].contains(answer.slug) ? nil : answer
+                        let waits: [String?] = ["store-unavailable", "idempotency-in-progress", "channel-pending"]
+                        return waits.contains(answer.slug) ? nil : answer
                     }
                 }
             }
