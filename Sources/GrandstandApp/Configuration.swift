@@ -4,6 +4,7 @@ package import FoundationEssentials
 package import Grandstand
 package import HTTP2
 package import Logging
+internal import Postgres
 
 /// Everything a server can be told, checked before anything is opened: each setting is declared and read in this file.
 package struct Configuration: Sendable {
@@ -58,6 +59,8 @@ package struct Configuration: Sendable {
     package var lookupRateLimit: Double
     /// Failed authentications a minute of one address; 0: no limit.
     package var failureLimit: Double
+    /// How long a call waits for the database in all.
+    package var databaseWait: Duration
     /// New installations a minute of one address; 0: no limit.
     package var installationLimit: Double
     /// Connections at a time; more wait to be accepted.
@@ -134,6 +137,9 @@ extension Configuration {
             try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
         failureLimit =
             try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
+        databaseWait =
+            try settings.number("GRANDSTAND_DATABASE_WAIT", in: 0.5...60, of: "seconds").map(Duration.seconds)
+            ?? PostgresPatience.standardWait
         installationLimit =
             try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
             ?? 6_000

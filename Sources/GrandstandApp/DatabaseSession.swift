@@ -124,7 +124,7 @@ package struct DatabaseSession: Sendable {
     /// Asks the database for its time, on a connection that was there before the question was.
     package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
         // A sample that took longer would say nothing.
-        try await PostgresPatience.$current.withValue(.request) {
+        try await PostgresPatience.$current.withValue(.request()) {
             try await pool.withConnection { connection in
                 try await own.sample { try await Self.now(on: connection) }
             }

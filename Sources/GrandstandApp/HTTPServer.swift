@@ -1,4 +1,4 @@
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
@@ -27,7 +27,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
         // Hummingbird says at info what this logs itself.
         if logger.logLevel == .info { logger.logLevel = .notice }
         let application = Application(
-            responder: PatientResponder(base: responder), server: server,
+            responder: PatientResponder(base: responder, wait: configuration.databaseWait), server: server,
             configuration: .init(
                 address: .hostname(configuration.host, port: port), backlog: 1_024,
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -60,9 +60,10 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
 /// Whatever a request does, it waits for the database as long as a request may.
 private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == APIContext {
     let base: Base
+    let wait: Duration
 
     func respond(to request: Request, context: APIContext) async throws -> Response {
-        try await PostgresPatience.$current.withValue(.request) {
+        try await PostgresPatience.$current.withValue(.request(wait)) {
             try await base.respond(to: request, context: context)
         }
     }

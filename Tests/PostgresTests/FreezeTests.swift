@@ -111,7 +111,7 @@ struct FreezeTests {
     {
         try await Self.withServer(.socket) { cluster, pool in
             let long = Task {
-                await PostgresPatience.$current.withValue(PostgresPatience.request.long) {
+                await PostgresPatience.$current.withValue(PostgresPatience.request().long) {
                     await Self.kind { try await pool.query("select pg_sleep(60)") }
                 }
             }
@@ -131,7 +131,7 @@ struct FreezeTests {
 
     /// - Returns: why it failed; `nil`: it did not.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
-        await PostgresPatience.$current.withValue(.request) { await kind(body) }
+        await PostgresPatience.$current.withValue(.request()) { await kind(body) }
     }
 
     /// A server of the test's own, and a pool of four connections that are open.

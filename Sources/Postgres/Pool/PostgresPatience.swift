@@ -25,9 +25,15 @@ package struct PostgresPatience: Sendable {
         self.waited = Waited(waited)
     }
 
-    /// For one request: its client has the answer within five seconds. A second and a half is left for a statement that
-    /// is cancelled, and for a machine that is busy.
-    package static var request: PostgresPatience { PostgresPatience(silence: .seconds(3.5), limit: .seconds(3.5)) }
+    /// For one request.
+    ///
+    /// - Parameter wait: with the standard its client has the answer within five seconds: a second and a half is left for
+    ///   a statement that is cancelled, and for a machine that is busy.
+    package static func request(_ wait: Duration = standardWait) -> PostgresPatience {
+        PostgresPatience(silence: wait, limit: wait)
+    }
+
+    package static let standardWait = Duration.seconds(3.5)
 
     /// The same request where its work may take long: it is given up only when the database answers nobody.
     package var long: PostgresPatience {
