@@ -43,14 +43,24 @@ let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 
-/// The console's templates; Sources/GrandstandConsole/Rendering/TemplateName.swift lists them for Swift.
-let consoleTemplates = [
-    "app", "app-form", "apps", "audit", "channels", "command", "confirm-key", "event", "events", "facts", "key",
-    "keys", "layout", "option", "overview", "pager", "pieces", "plot", "problem", "reconciliation", "reconciliations",
-    "refusal", "refused", "secret", "sign-in", "table", "time", "token", "webhook", "webhook-delivery", "webhook-form",
-    "webhooks",
-    // What organisers work on.
-    "composer", "new-event", "question", "runs", "season",
+/// The console's templates by folder; Sources/GrandstandHTTP/Pages/TemplateName.swift lists them for Swift.
+let consoleTemplates: [String: [String]] = [
+    "Apps": ["app-form", "app", "apps"],
+    "Audit": ["audit"],
+    "Broadcasts": ["composer"],
+    "Channels": ["channels"],
+    "Events": ["event", "events", "new-event"],
+    "Keys": ["key", "keys"],
+    "Overview": ["overview"],
+    "Pages": [
+        "command", "confirm-key", "facts", "layout", "option", "pager", "pieces", "problem", "question", "refusal",
+        "refused", "secret", "table", "time", "token",
+    ],
+    "Quotas": ["plot"],
+    "Reconciliations": ["reconciliation", "reconciliations", "runs"],
+    "Season": ["season"],
+    "SignIn": ["sign-in"],
+    "Webhooks": ["webhook-delivery", "webhook-form", "webhook", "webhooks"],
 ]
 
 /// Built only when asked for (`make bench`): a newcomer's build has no use for them.
@@ -142,7 +152,9 @@ let package = Package(
         // Effects behind the ports.
         .target(
             name: "GrandstandStore",
-            dependencies: ["Grandstand", "JSON", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log],
+            dependencies: [
+                "Grandstand", "GrandstandContract", "JSON", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log,
+            ],
             swiftSettings: settings),
         // The SQL files of migrations/, compiled in: the tool writes them into Swift source, the plugin calls it.
         .target(
@@ -162,27 +174,21 @@ let package = Package(
             name: "GrandstandService", dependencies: ["Grandstand", "JSON", "APNsWire", lifecycle, log],
             swiftSettings: settings),
         .target(
-            name: "GrandstandAPI",
+            name: "GrandstandHTTP",
             dependencies: [
-                "GrandstandService", "Grandstand", "GrandstandContract", "JSON", "APNsWire", "ContentPreviews",
-                httpTypes,
-                hummingbird, log, nioCore, nioHTTP1,
+                "GrandstandService", "Grandstand", "GrandstandContract", "JSON", "APNsWire", "ContentPreviews", crypto,
+                httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
             ],
-            resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
-        .target(
-            name: "GrandstandConsole",
-            dependencies: [
-                "Grandstand", "JSON", "APNsWire", "ContentPreviews", crypto, httpTypes, hummingbird, log, mustache,
-                nioCore,
-            ],
-            resources: consoleTemplates.map { .embedInCode("Templates/\($0).mustache") }
-                + [.embedInCode("Templates/style.css"), .embedInCode("Templates/console.js")],
+            resources: [.embedInCode("openapi.yaml")]
+                + consoleTemplates.flatMap { folder, names in
+                    names.map { .embedInCode("\(folder)/\($0).mustache") }
+                }.sorted { "\($0)" < "\($1)" }
+                + [.embedInCode("Pages/style.css"), .embedInCode("Pages/console.js")],
             swiftSettings: settings),
         .target(
             name: "GrandstandApp",
             dependencies: [
-                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandAPI",
-                "GrandstandConsole",
+                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandHTTP",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
                 "WebhookClient",
                 configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
@@ -207,7 +213,7 @@ let package = Package(
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandAPI", "GrandstandApp",
+                "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandHTTP", "GrandstandApp",
                 "GrandstandClient", "JSON", "MatchDriver", argumentParser, lifecycle, log, signals,
             ],
             resources: [
@@ -245,15 +251,16 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
             name: "CalendarsTests",
-            dependencies: ["APNsWire", "Calendars", "Grandstand", "JSON", "GrandstandAPI", "GrandstandTestKit"],
+            dependencies: ["APNsWire", "Calendars", "Grandstand", "JSON", "GrandstandHTTP", "GrandstandTestKit"],
             swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(
-            name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand", "JSON"], swiftSettings: settings),
+            name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand", "GrandstandContract", "JSON"],
+            swiftSettings: settings),
         .testTarget(
             name: "GrandstandStoreTests",
             dependencies: [
-                "APNsWire", "Grandstand", "JSON", "GrandstandAPI", "GrandstandService", "GrandstandStore",
+                "APNsWire", "Grandstand", "JSON", "GrandstandHTTP", "GrandstandService", "GrandstandStore",
                 "GrandstandTestKit", "Postgres", log,
             ],
             swiftSettings: settings),
@@ -262,17 +269,11 @@ let package = Package(
             dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandService", "PortFakes", log],
             swiftSettings: settings),
         .testTarget(
-            name: "GrandstandAPITests",
+            name: "GrandstandHTTPTests",
             dependencies: [
-                "APNsWire", "ContractKit", "Grandstand", "GrandstandAPI", "GrandstandContract", "GrandstandService",
-                "GrandstandTestKit", "JSON", "PortFakes", httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "GrandstandConsoleTests",
-            dependencies: [
-                "APNsWire", "ContentPreviews", "Grandstand", "JSON", "GrandstandCommand", "GrandstandConsole",
-                "GrandstandTestKit", "PortFakes", argumentParser, httpTypes, hummingbird, log, nioCore,
+                "APNsWire", "ContentPreviews", "ContractKit", "Grandstand", "GrandstandCommand", "GrandstandContract",
+                "GrandstandHTTP", "GrandstandService", "GrandstandTestKit", "JSON", "PortFakes", argumentParser,
+                httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -318,7 +319,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "EmbeddedPostgres", "Grandstand", "JSON",
-                "GrandstandAPI",
+                "GrandstandHTTP",
                 "GrandstandApp",
                 "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
                 "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDay", "MatchDriver", "PhoneFakes", "Postgres",

@@ -2,15 +2,12 @@ internal import APNsClient
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandAPI
-internal import GrandstandConsole
+internal import GrandstandHTTP
 internal import GrandstandStore
-internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
 
 extension MountedPages {
-    /// The console, let in by the API's keys, counted with its requests, and acting through its routes.
+    /// The console, let in by the API's keys, and counted with its requests.
     static func console(_ console: Console) -> MountedPages {
         let responder = console.responder()
         return MountedPages(path: Console.path) { request, context, door in
@@ -27,41 +24,11 @@ extension ConsoleDoor {
         self.init(
             identify: { try await door.identify($0) }, resume: { try door.resume($0) },
             refusal: { door.refusal($0) },
-            call: { call, signedIn in
-                let session = PageSession(key: signedIn.key, secret: signedIn.secret)
-                return APIAnswer(try await door.call(Request(call), in: session))
+            once: { name, signedIn, recover, work in
+                try await door.once(
+                    name, of: signedIn.key.id, secret: signedIn.secret, recover: recover, work)
             },
-            kept: { call, past in
-                APIAnswer(try await door.kept(Request(call), of: past.key, secret: past.secret))
-            })
-    }
-}
-
-extension APIAnswer {
-    fileprivate init(_ answer: (head: Response, body: [UInt8])) {
-        let status = answer.head.status.code
-        self.init(
-            status: status, body: answer.body, etag: answer.head.headers[.eTag],
-            problem: (200..<300).contains(status) ? nil : APIProblem(status: status, body: answer.body))
-    }
-}
-
-extension Request {
-    fileprivate init(_ call: APICall) {
-        var fields: HTTPFields = [:]
-        if let body = call.body {
-            fields[.contentType] = call.contentType
-            fields[.contentLength] = String(body.count)
-        }
-        fields[.ifMatch] = call.ifMatch
-        fields[.ifNoneMatch] = call.ifNoneMatch
-        fields[.accept] = call.accept
-        if let key = call.idempotencyKey, let name = HTTPField.Name("Idempotency-Key") { fields[name] = key }
-        self.init(
-            head: HTTPRequest(
-                method: HTTPRequest.Method(call.method) ?? .get, scheme: nil, authority: nil, path: call.path,
-                headerFields: fields),
-            body: RequestBody(buffer: ByteBuffer(bytes: call.body ?? [])))
+            answered: { name, past in try await door.answered(name, of: past.key, secret: past.secret) })
     }
 }
 

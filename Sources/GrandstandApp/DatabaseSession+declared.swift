@@ -1,5 +1,5 @@
 package import Grandstand
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import GrandstandStore
 internal import JSON
 

@@ -1,4 +1,4 @@
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore

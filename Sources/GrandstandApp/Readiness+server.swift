@@ -1,7 +1,7 @@
 internal import APNsClient
 internal import APNsWire
 internal import Grandstand
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Postgres

@@ -1,7 +1,7 @@
 internal import APNsClient
 package import FoundationEssentials
 package import Grandstand
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import GrandstandService
 package import Logging
 internal import ServiceLifecycle

@@ -1,7 +1,7 @@
 internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What a key reaches, and what needs none. Scopes at the gate: GrandstandAPITests.
+/// What a key reaches, and what needs none. Scopes at the gate: GrandstandHTTPTests.
 @Suite(.timeLimit(.minutes(5)))
 struct AccessTests {
     @Test func `a key for one app reaches no other`() async throws {

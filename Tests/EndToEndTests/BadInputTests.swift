@@ -64,7 +64,7 @@ struct BadInputTests {
         }
     }
 
-    /// Afterwards everything is as it was. How a refusal looks, and those that need no database, GrandstandAPITests test.
+    /// Afterwards everything is as it was. How a refusal looks, and those that need no database, GrandstandHTTPTests test.
     @Test func `what the store refuses changes nothing`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -1,7 +1,7 @@
 internal import GrandstandTestKit
 internal import Testing
 
-/// The console behind a server's gate. GrandstandConsoleTests show the access to each page.
+/// The console behind a server's gate. GrandstandHTTPTests show the access to each page.
 @Suite(.timeLimit(.minutes(5)))
 struct ConsoleAccessTests {
     @Test func `a wrong key brings the form again, counted with the API's failures`() async throws {

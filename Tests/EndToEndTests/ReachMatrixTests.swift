@@ -1,9 +1,9 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandAPI
 internal import GrandstandApp
 internal import GrandstandContract
+internal import GrandstandHTTP
 internal import GrandstandTestKit
 internal import Testing
 

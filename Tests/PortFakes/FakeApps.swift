@@ -7,6 +7,8 @@ package struct FakeApps: AppStore {
     package var list: @Sendable (PageRequest, AppReach) throws -> Page<App> = { _, _ in throw Unasked() }
     package var save: @Sendable (App, WriteCondition) throws -> (app: App, created: Bool) = { _, _ in throw Unasked() }
 
+    package var remove: @Sendable (BundleID) throws -> Void = { _ in throw Unasked() }
+
     package init() {}
 
     package func app(_ bundleID: BundleID) async throws -> App? { try find(bundleID) }
@@ -14,5 +16,5 @@ package struct FakeApps: AppStore {
     package func put(
         _ app: App, by actor: AuditActor, if condition: WriteCondition
     ) async throws -> (app: App, created: Bool) { try save(app, condition) }
-    package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws { throw Unasked() }
+    package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws { try remove(bundleID) }
 }

@@ -18,6 +18,9 @@ package struct FakeKeys: KeyStore, KeyMemory {
 package struct FakeLedger: KeyLedger {
     package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
     package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }
+    package var list: @Sendable (AppReach, PageRequest) throws -> Page<KeyListing> = { _, _ in throw Unasked() }
+    package var revoke: @Sendable (UUID) throws -> Bool = { _ in throw Unasked() }
+    package var rotate: @Sendable (UUID, _ overlapEnds: Date) throws -> IssuedKey? = { _, _ in throw Unasked() }
 
     package init() {}
 
@@ -26,12 +29,12 @@ package struct FakeLedger: KeyLedger {
         try create(draft)
     }
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
-        throw Unasked()
+        try list(reach, page)
     }
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { throw Unasked() }
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { try revoke(id) }
     package func rotate(
         _ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date
-    ) async throws -> IssuedKey? { throw Unasked() }
+    ) async throws -> IssuedKey? { try rotate(id, overlapEnds) }
     package func used(_ uses: [UUID: Date]) async throws { throw Unasked() }
 }
 

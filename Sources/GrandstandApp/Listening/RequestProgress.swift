@@ -1,4 +1,4 @@
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,5 +1,5 @@
 internal import CoreMetrics
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import PrometheusMetrics
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 internal import Grandstand
-internal import GrandstandAPI
-internal import GrandstandConsole
+internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
@@ -43,26 +42,27 @@ struct ServerParts: Sendable {
         self.stores = stores
         self.apple = apple
         self.lookups = lookups
-        api = API(
-            API.Dependencies(
-                apps: stores.apps, channels: stores.channels, events: stores.events, starts: stores.starts,
-                lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
-                keys: stores.keys,
-                access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
-                quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-                gateway: apple.gateway, channelOperations: apple.operations,
-                reconciliationOperations: ReconciliationOperations(
-                    store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
-                    now: now),
-                reconciliationLimits: (configuration.reconcileGrace, configuration.reconcileDeleteBudget),
-                intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
-                webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
-                installations: stores.installations, receipts: stores.installations,
-                receiptSampling: configuration.receiptSampling, views: views,
-                readiness: Self.readiness(configuration, resources, apple, lookups),
-                tenure: configuration.tenure,
-                pages: .console(Self.console(configuration, resources, stores, apple, views)),
-                onlyLookups: !configuration.roles.contains(.api), now: now))
+        let dependencies = API.Dependencies(
+            apps: stores.apps, channels: stores.channels, events: stores.events, starts: stores.starts,
+            lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
+            keys: stores.keys,
+            access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
+            quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
+            gateway: apple.gateway, channelOperations: apple.operations,
+            reconciliationOperations: ReconciliationOperations(
+                store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
+                now: now),
+            reconciliationLimits: ReconciliationLimits(
+                grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
+            intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
+            webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
+            installations: stores.installations, receipts: stores.installations,
+            receiptSampling: configuration.receiptSampling, views: views,
+            readiness: Self.readiness(configuration, resources, apple, lookups),
+            tenure: configuration.tenure, onlyLookups: !configuration.roles.contains(.api), now: now)
+        let console = Console(
+            dependencies, Self.pageSources(stores, apple, views), templates: resources.templates)
+        api = API(dependencies, pages: .console(console))
     }
 
     /// At most a second old; after two seconds without an answer of the database it says so.
@@ -76,21 +76,15 @@ struct ServerParts: Sendable {
         return { await readiness.get() }
     }
 
-    private static func console(
-        _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, _ apple: AppleAccess,
-        _ views: LiveViews
-    ) -> Console {
+    private static func pageSources(
+        _ stores: ServerStores, _ apple: AppleAccess, _ views: LiveViews
+    ) -> Console.Sources {
         let changes = ChangeStream(views: views)
-        var dependencies = Console.Dependencies(
-            apps: stores.apps, channels: stores.channels, events: stores.events, outbox: stores.outbox,
-            quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-            starts: stores.starts, gateway: apple.gateway,
-            sessions: stores.consoleSessions, keys: stores.keys, quotaHistory: stores.quotaHistory,
+        return Console.Sources(
+            sessions: stores.consoleSessions, keys: stores.keys,
+            throttles: { [sendRates = stores.sendRates] in try await sendRates.throttles(now: $0) },
             activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) },
-            watch: { try changes.response(to: $0, $1, for: $2, while: $3) }, tenure: configuration.tenure,
-            isSecure: configuration.tls != nil, now: resources.now)
-        dependencies.throttles = { [sendRates = stores.sendRates] in try await sendRates.throttles(now: $0) }
-        return Console(dependencies, templates: resources.templates)
+            watch: { try changes.response(to: $0, $1, for: $2, while: $3) })
     }
 }
 

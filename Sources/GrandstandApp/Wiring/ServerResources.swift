@@ -1,7 +1,7 @@
 internal import APNsClient
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandConsole
+internal import GrandstandHTTP
 internal import GrandstandService
 internal import HTTP2
 internal import Logging

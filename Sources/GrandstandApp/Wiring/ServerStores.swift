@@ -1,5 +1,5 @@
 internal import Grandstand
-internal import GrandstandAPI
+internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging

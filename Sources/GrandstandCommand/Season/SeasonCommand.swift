@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandAPI
 internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandHTTP
 internal import JSON
 
 /// `grandstand season`: makes a season's events what a calendar says.

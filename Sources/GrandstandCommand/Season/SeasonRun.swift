@@ -1,9 +1,9 @@
 internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandAPI
 internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandHTTP
 internal import JSON
 internal import Synchronization
 

@@ -1048,15 +1048,15 @@ extension Contract {
 extension Contract {
     /// What is kept of Apple's answer to a call.
     public struct AuditAnswer: Sendable, Hashable, Codable, ContractObject {
-        /// The HTTP status.
-        public var status: Int
+        /// The HTTP status. null: no answer came.
+        public var status: Int?
         /// Apple's word for a refusal.
         public var reason: String?
         /// APNs' ID of the request.
         public var requestId: String?
 
         /// What is left out is not said.
-        public init(status: Int, reason: String? = nil, requestId: String? = nil) {
+        public init(status: Int? = nil, reason: String? = nil, requestId: String? = nil) {
             self.status = status
             self.reason = reason
             self.requestId = requestId
@@ -1069,7 +1069,7 @@ extension Contract {
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
-            status = try object.required("status")
+            status = try object.optional("status")
             reason = try object.optional("reason")
             requestId = try object.optional("requestId")
         }

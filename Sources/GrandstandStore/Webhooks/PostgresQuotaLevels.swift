@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
@@ -44,7 +45,7 @@ package struct PostgresQuotaLevels: QuotaLevels {
 
     private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
         JSONWriter.text { object in
-            object.member("quota", Optional(quota))
+            object.member("quota", Optional(Contract.Quota(quota)))
             object.member("previousLevel", previous)
         }
     }

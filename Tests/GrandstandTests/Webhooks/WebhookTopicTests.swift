@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -70,7 +71,7 @@ struct WebhookTopicTests {
             bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production, limit: 10,
             byState: [.active: 7, .creating: 1], byStoragePolicy: [:],
             forecast: Forecast(peak: 8, peakAt: Self.at, exceedsAt: nil), unmanaged: 3)
-        let view = String(decoding: JSONWriter.text(quota), as: UTF8.self)
+        let view = String(decoding: JSONWriter.text(Contract.Quota(quota)), as: UTF8.self)
         #expect(
             try Self.data(.quotaLevel, Self.detail(#"{"quota":\#(view),"previousLevel":"ok"}"#))
                 == #"{"bundleId":"com.example.Goal","environment":"production","level":"warning","previousLevel":"ok","#

@@ -1,0 +1,54 @@
+internal import APNsWire
+package import GrandstandContract
+
+// The contract's form stands here, not with the API's routes: messages to webhooks have it, too.
+
+extension Contract.Quota {
+    /// A quota as the API and webhooks show it.
+    package init(_ quota: Quota) {
+        self.init(
+            bundleId: quota.bundleID.rawValue, environment: .init(rawValue: quota.environment.rawValue),
+            limit: quota.limit, used: quota.used, reserved: quota.reserved, available: quota.available,
+            byState: Dictionary(uniqueKeysWithValues: quota.byState.map { ($0.key.rawValue, $0.value) }),
+            byStoragePolicy: Dictionary(
+                uniqueKeysWithValues: StoragePolicy.allCases.map {
+                    ($0.rawValue, quota.byStoragePolicy[$0, default: 0])
+                }),
+            apple: quota.apple.map { Contract.AppleCount(count: $0.count, at: $0.at) }, unmanaged: quota.unmanaged,
+            missing: quota.missing,
+            forecast: .init(
+                peak: quota.forecast.peak, peakAt: quota.forecast.peakAt, exceedsAt: quota.forecast.exceedsAt),
+            level: .init(rawValue: quota.level.rawValue),
+            alarm: quota.alarm.map { Contract.QuotaAlarm(rawValue: $0.rawValue) },
+            keyRefused: quota.keyRefused.map {
+                Contract.KeyRefused(
+                    teamId: $0.credentials.teamID, keyId: $0.credentials.keyID, reason: $0.refusal.reason.text,
+                    since: $0.refusal.since)
+            },
+            throttled: quota.throttles.first { $0.api == .broadcast }.map(Contract.Throttled.init),
+            devicesThrottled: quota.throttles.first { $0.api == .device }.map(Contract.Throttled.init))
+    }
+}
+
+extension Contract.Throttled {
+    fileprivate init(_ throttle: Throttle) {
+        self.init(
+            since: throttle.since, ratePerSecond: throttle.perSecond.tenths, lanesWaiting: throttle.lanesWaiting,
+            oldestSeconds: throttle.oldestSeconds.tenths)
+    }
+}
+
+extension Throttle {
+    /// What a page says of it.
+    package var sentence: String {
+        let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
+        let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(perSecond.tenths)"
+        guard lanesWaiting > 0 else { return "\(subject): \(rate) messages a second; nothing waits." }
+        let waiting = lanesWaiting == 1 ? "1 lane waits" : "\(lanesWaiting) lanes wait"
+        return "\(subject): \(rate) messages a second; \(waiting), the oldest for \(oldestSeconds.tenths) s."
+    }
+}
+
+extension Double {
+    fileprivate var tenths: Double { (self * 10).rounded() / 10 }
+}

@@ -1,0 +1,240 @@
+package import FoundationEssentials
+package import Grandstand
+package import GrandstandService
+package import Hummingbird
+package import Logging
+package import NIOCore
+
+/// The HTTP API: its routes over the ports they need.
+package struct API: Sendable {
+    package struct Dependencies: Sendable {
+        package var apps: any AppStore
+        package var channels: any ChannelStore
+        package var events: any EventStore
+        package var starts: any StartStore
+        package var lookups: LookupReplica
+        package var contents: LookupContents
+        package var outbox: any Outbox
+        package var keys: any KeyStore
+        package var access: Access
+        package var quirks: any QuirkStore
+        package var auditLog: any AuditLog
+        package var reconciliations: any ReconciliationStore
+        package var gateway: any APNsGateway
+        package var channelOperations: ChannelOperations
+        package var reconciliationOperations: ReconciliationOperations
+        /// The limits of deletions in a reconciliation by hand.
+        package var reconciliationLimits: ReconciliationLimits
+        package var intake: Intake
+        package var quotaHistory: any QuotaHistoryStore
+        package var webhooks: any WebhookStore
+        /// Where webhooks may lead.
+        package var webhookNetworks: NetworkGuard
+        package var installations: any InstallationStore
+        package var receipts: any ReceiptStore
+        /// Which installations are asked for receipts.
+        package var receiptSampling: ReceiptSampling
+        package var views: LiveViews
+        package var streams = StreamSettings()
+        package var readiness: @Sendable () async -> Readiness
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure: ChannelTenure
+        /// Of the operations with a key, only lookups are carried out.
+        package var onlyLookups: Bool
+        package var now: @Sendable () -> Date
+
+        package init(
+            apps: any AppStore, channels: any ChannelStore, events: any EventStore, starts: any StartStore,
+            lookups: LookupReplica, contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access,
+            quirks: any QuirkStore,
+            auditLog: any AuditLog,
+            reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
+            reconciliationOperations: ReconciliationOperations,
+            reconciliationLimits: ReconciliationLimits, intake: Intake,
+            quotaHistory: any QuotaHistoryStore,
+            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
+            receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
+            readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
+            onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
+        ) {
+            self.apps = apps
+            self.channels = channels
+            self.events = events
+            self.starts = starts
+            self.lookups = lookups
+            self.contents = contents
+            self.outbox = outbox
+            self.keys = keys
+            self.access = access
+            self.quirks = quirks
+            self.auditLog = auditLog
+            self.reconciliations = reconciliations
+            self.gateway = gateway
+            self.channelOperations = channelOperations
+            self.reconciliationOperations = reconciliationOperations
+            self.reconciliationLimits = reconciliationLimits
+            self.intake = intake
+            self.quotaHistory = quotaHistory
+            self.webhooks = webhooks
+            self.webhookNetworks = webhookNetworks
+            self.installations = installations
+            self.receipts = receipts
+            self.receiptSampling = receiptSampling
+            self.views = views
+            self.readiness = readiness
+            self.tenure = tenure
+            self.onlyLookups = onlyLookups
+            self.now = now
+        }
+    }
+
+    /// Access, rate limits, kept answers and metrics.
+    package struct Access: Sendable {
+        package var ledger: any KeyLedger
+        package var memory: any KeyMemory
+        package var uses: any KeyUseRecorder
+        package var idempotency: any IdempotencyStore
+        package var limits: RateLimits
+        /// HTTPS: browsers are told to stay with it.
+        package var isSecure: Bool
+        package var logger: Logger
+        package var metrics: any OperationMetrics
+        /// Probes and metrics are served by `operationsResponder`, not with the API.
+        package var hasOwnOperationsPort: Bool
+        /// Called with the connection of a request whose key is in few hands.
+        package var onTrust: @Sendable (any NIOCore.Channel) -> Void
+
+        package init(
+            ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
+            idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
+            metrics: any OperationMetrics, hasOwnOperationsPort: Bool,
+            onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }
+        ) {
+            self.ledger = ledger
+            self.memory = memory
+            self.uses = uses
+            self.idempotency = idempotency
+            self.limits = limits
+            self.isSecure = isSecure
+            self.logger = logger
+            self.metrics = metrics
+            self.hasOwnOperationsPort = hasOwnOperationsPort
+            self.onTrust = onTrust
+        }
+    }
+
+    private let dependencies: Dependencies
+
+    private let pages: MountedPages?
+
+    /// - Parameter pages: the pages for people beside the API; `nil`: none.
+    package init(_ dependencies: Dependencies, pages: MountedPages? = nil) {
+        self.dependencies = dependencies
+        self.pages = pages
+    }
+
+    /// The responder of requests, for a server to run.
+    package func responder() -> some HTTPResponder<APIContext> {
+        let access = dependencies.access
+        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
+        return router(all, pages: dependencies.onlyLookups ? nil : pages).buildResponder()
+    }
+
+    /// The responder of probes and metrics on a port of their own.
+    package func operationsResponder() -> some HTTPResponder<APIContext> {
+        router(RouteTable(routes: health.routes)).buildResponder()
+    }
+
+    /// The responder of lookups ahead of the routes, for a server to put into each connection's pipeline.
+    package func lookupResponder() -> LookupResponder {
+        let access = dependencies.access
+        return LookupResponder(
+            replica: dependencies.lookups, keys: access.memory, uses: access.uses, limits: access.limits,
+            metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
+    }
+
+    private func router(_ table: RouteTable, pages: MountedPages? = nil) -> Router<APIContext> {
+        let d = dependencies
+        let metrics = d.access.metrics
+        return table.router(
+            gate: Gate(
+                keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
+            idempotency: Idempotency(store: d.access.idempotency, now: d.now),
+            middleware: .init(
+                headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,
+                onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }),
+            pages: pages)
+    }
+
+    var health: HealthRoutes {
+        HealthRoutes(readiness: dependencies.readiness, metrics: dependencies.access.metrics)
+    }
+
+    var table: RouteTable {
+        let d = dependencies
+        let groups: [[Route]] = [
+            // First, for the router compares a path's words in this order, and most requests are lookups.
+            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
+                .routes,
+            AppRoutes(apps: d.appOperations).routes,
+            ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
+            ReconciliationRoutes(
+                apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
+                limits: d.reconciliationLimits
+            ).routes,
+            AuditRoutes(log: d.auditLog).routes,
+            EventRoutes(events: d.eventOperations, tenure: d.tenure).routes,
+            StartRoutes(apps: d.apps, starts: d.startOperations).routes,
+            BroadcastRoutes(
+                apps: d.apps, channels: d.channels, broadcasts: d.broadcastOperations, intake: d.intake
+            ).routes,
+            PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
+            QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
+            QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
+            WebhookRoutes(webhooks: d.webhookOperations).routes,
+            InstallationRoutes(
+                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
+            ActivityRoutes(
+                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
+            ReceiptRoutes(
+                receipts: d.receipts, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+            ).routes,
+            StreamRoutes(events: d.events, views: d.views, keys: d.keys, settings: d.streams, now: d.now).routes,
+            KeyRoutes(keys: d.keyOperations).routes,
+            ContractRoutes().routes,
+        ]
+        let routes = groups.flatMap(\.self)
+        return RouteTable(routes: d.onlyLookups ? routes.map(\.onlyLookups) : routes)
+    }
+}
+
+/// The operations of each noun, for both doors.
+extension API.Dependencies {
+    var appOperations: AppOperations { AppOperations(apps: apps, quirks: quirks, gateway: gateway, now: now) }
+    var eventOperations: EventOperations { EventOperations(apps: apps, events: events, now: now) }
+    var startOperations: StartOperations { StartOperations(events: events, starts: starts, now: now) }
+    var broadcastOperations: BroadcastOperations {
+        BroadcastOperations(apps: apps, events: events, outbox: outbox, intake: intake, now: now)
+    }
+    var keyOperations: KeyOperations { KeyOperations(ledger: access.ledger, now: now) }
+    var webhookOperations: WebhookOperations {
+        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, now: now)
+    }
+}
+
+extension Route {
+    /// The same for a process that answers lookups alone: other calls are refused, and nothing is stored of them.
+    fileprivate var onlyLookups: Route {
+        guard access != LookupRoutes.access, access != .open else { return self }
+        var route = self
+        route.keepsAnswers = false
+        route.prepare = { _, _ in
+            throw Problem(
+                .storeUnavailable,
+                "This server answers lookups only (GRANDSTAND_ROLES=lookup). Ask one with the role api.")
+        }
+        return route
+    }
+}

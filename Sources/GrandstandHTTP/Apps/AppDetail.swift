@@ -1,0 +1,108 @@
+internal import APNsWire
+internal import Grandstand
+internal import JSON
+
+/// One app: its credentials, and what was learned of APNs' behaviour towards it.
+struct AppDetail: ConsolePage {
+    var template: TemplateName { .app }
+    let title: String
+    let facts: [Fact]
+    let credentials: Table
+    let quirks: Table
+    /// For who may change it.
+    let form: AppForm?
+    let action: String
+    /// Every quirk there can be, in each environment, to be set by who knows better than was learned.
+    let settings: [QuirkSetting]
+    let commands: [Command]
+
+    /// - Parameter quirks: departures from what Apple documents.
+    init(
+        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], _ visit: Visit
+    ) {
+        title = app.name
+        facts = [
+            Fact("Bundle ID", .code(app.bundleID.rawValue)), Fact("Topic", .code(app.bundleID.topic)),
+            Fact("Limit of channels", .words("\(Wording.number(app.channelLimit)) in each environment")),
+            Fact("Registered", .moment(app.createdAt)), Fact("Changed", .moment(app.updatedAt)),
+        ]
+        credentials = Self.credentials(app, keyFiles)
+        self.quirks = Table(
+            "Where APNs does something else than Apple documents",
+            nothing: "None is known: APNs treats this app as Apple documents it.", quirks,
+            [
+                Column("Quirk") { [.words($0.name.rawValue)] },
+                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Value") { [.words($0.value)] },
+                Column("Documented") { [.words($0.name.documented)] }, Column("Evidence") { [.quoted($0.evidence)] },
+                Column("Learned") { [.moment($0.learnedAt)] },
+            ])
+        let mayChange = visit.key.holds(.admin)
+        form = mayChange ? AppForm(app) : nil
+        action = ConsolePath.app(app.bundleID)
+        settings =
+            !mayChange
+            ? []
+            : APNsEnvironment.allCases.flatMap { environment in
+                Quirk.Name.allCases.map { name in
+                    QuirkSetting(
+                        name, in: environment, of: app.bundleID,
+                        quirks.first { $0.name == name && $0.environment == environment })
+                }
+            }
+        commands = [.doctor(app.bundleID)]
+    }
+
+    private static func credentials(_ app: App, _ keyFiles: [APNsEnvironment: KeyFileState]) -> Table {
+        Table(
+            "Who signs in each environment", APNsEnvironment.allCases,
+            [
+                Column("Environment") { [.words($0.rawValue)] },
+                Column("Team ID") { [.code(app.credentials(in: $0).teamID)] },
+                Column("Key ID") { [.code(app.credentials(in: $0).keyID)] },
+                Column("Key file") { keyFile(keyFiles[$0] ?? .missing, app.credentials(in: $0).keyID) },
+                Column("More") { environment in
+                    let place = AppEnvironment(bundleID: app.bundleID, environment: environment)
+                    return [
+                        .link("Channels", ConsolePath.channels(place)),
+                        .link("Reconciliations", ConsolePath.reconciliations(place)),
+                    ]
+                },
+            ])
+    }
+
+    /// Whether it can be used, and what to do if not.
+    private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
+        let file = "AuthKey_\(keyID).p8"
+        let warning: [Piece] = [.level("warning", "warning"), .words(state.word)]
+        return switch state {
+        case .ok: [.words(state.word)]
+        case .missing:
+            warning + [.line("Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")]
+        case .unreadable:
+            warning + [.line("\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")]
+        case .refused(let refusal):
+            [
+                .level("critical", "critical"), .words("\(state.word): \(refusal.reason) since"),
+                .moment(refusal.since),
+                .line(Advice.refusedKey(keyID)),
+            ]
+        }
+    }
+}
+
+/// What APNs does in one respect, to be set.
+struct QuirkSetting: Sendable {
+    let quirk: String
+    let environment: String
+    let action: String
+    let values: [Choice]
+
+    /// - Parameter departure: `nil`: it does what Apple documents.
+    init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ departure: Quirk?) {
+        quirk = name.rawValue
+        self.environment = environment.rawValue
+        action = "\(ConsolePath.app(bundleID))/\(environment.rawValue)/quirks/\(name.rawValue)"
+        let value = departure?.value ?? name.documented
+        values = name.values.map { Choice($0, isChosen: $0 == value) }
+    }
+}

@@ -1,0 +1,86 @@
+internal import APNsWire
+internal import Grandstand
+internal import JSON
+
+/// What is said of an app: to be typed, or as it stands.
+struct AppForm: Sendable {
+    /// What differs in one environment.
+    struct Override: Sendable {
+        let environment: String
+        let teamID: String
+        let keyID: String
+    }
+
+    /// Mustache over `contentState`.
+    struct Preview: Sendable {
+        let compact: String
+        let expanded: String
+    }
+
+    let name: String
+    let teamID: String
+    let keyID: String
+    let limit: String
+    let overrides: [Override]
+    /// How contents look: one, or none where the API has no word for it.
+    let previews: [Preview]
+    /// Empty for a new one.
+    let version: String
+
+    /// - Parameter app: `nil`: a new one.
+    init(_ app: App?) {
+        previews =
+            app.map { [Preview(compact: $0.preview?.compact ?? "", expanded: $0.preview?.expanded ?? "")] } ?? []
+        name = app?.name ?? ""
+        teamID = app?.credentials.teamID ?? ""
+        keyID = app?.credentials.keyID ?? ""
+        limit = String(app?.channelLimit ?? APNsLimits.channels)
+        overrides = APNsEnvironment.allCases.map { environment in
+            let own = app?.overrides[environment]
+            return Override(environment: environment.rawValue, teamID: own?.teamID ?? "", keyID: own?.keyID ?? "")
+        }
+        version = app.map { "\"\($0.version)\"" } ?? ""
+    }
+
+    /// The body of `PUT /v1/apps/{bundleId}`.
+    ///
+    /// - Throws: `invalid-request`.
+    static func draft(_ fields: FormFields) throws(Problem) -> AppDraft {
+        let body = try JSONValue.body { object in
+            object.member("name", fields["name"] ?? "")
+            object.member("teamId", fields["teamId"] ?? "")
+            object.member("keyId", fields["keyId"] ?? "")
+            // What is no number goes as it is, for the API to refuse.
+            if let limit = fields["channelLimit"] {
+                if let number = Int(limit) {
+                    object.member("channelLimit", number)
+                } else {
+                    object.member("channelLimit", limit)
+                }
+            }
+            object.name("environments")
+            object.object { environments in
+                for environment in APNsEnvironment.allCases.map(\.rawValue) {
+                    let (team, key) = (fields["\(environment).teamId"], fields["\(environment).keyId"])
+                    guard team != nil || key != nil else { continue }
+                    environments.name(dynamic: environment)
+                    environments.object { own in
+                        if let team { own.member("teamId", team) }
+                        if let key { own.member("keyId", key) }
+                    }
+                }
+            }
+            // Forms send lines as CR LF.
+            let compact = fields["preview.compact"]?.replacing("\r\n", with: "\n")
+            let expanded = fields["preview.expanded"]?.replacing("\r\n", with: "\n")
+            if compact != nil || expanded != nil {
+                object.name("preview")
+                object.object { preview in
+                    if let compact { preview.member("compact", compact) }
+                    if let expanded { preview.member("expanded", expanded) }
+                }
+            }
+        }
+        return try AppDraft(body)
+    }
+}

@@ -1,0 +1,107 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// What callers do with apps, and with what an admin knows better than was learned of APNs' behaviour.
+struct AppOperations: Sendable {
+    let apps: any AppStore
+    let quirks: any QuirkStore
+    let gateway: any APNsGateway
+    let now: @Sendable () -> Date
+
+    /// - Throws: `version-mismatch`; what the store throws.
+    func put(
+        _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ caller: Caller
+    ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
+        let (app, created) = try await apps.put(
+            App(
+                bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
+                channelLimit: draft.channelLimit, updatedAt: now(), preview: draft.preview),
+            by: caller.actor, if: condition)
+        return (try await shown(app), created)
+    }
+
+    /// Whether an app is registered like this: the end of a form that is sent twice.
+    ///
+    /// - Throws: `app-not-found`.
+    func isRegistered(_ bundleID: BundleID, as draft: AppDraft) async throws -> Bool {
+        let app = try await apps.registered(bundleID)
+        return app.name == draft.name && app.credentials == draft.credentials && app.overrides == draft.overrides
+            && app.channelLimit == draft.channelLimit && app.preview == draft.preview
+    }
+
+    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.App> {
+        let page = try await apps.apps(page, within: caller.reach)
+        var shown: [Contract.App] = []
+        for app in page.items { shown.append(try await self.shown(app).value) }
+        return Contract.Page(items: shown, nextCursor: page.nextCursor)
+    }
+
+    /// What keys see of apps that ship in apps.
+    func names(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.AppName> {
+        Contract.Page(try await apps.apps(page, within: caller.reach), Contract.AppName.init)
+    }
+
+    /// - Throws: `app-not-found`; what the store throws.
+    func delete(_ bundleID: BundleID, _ caller: Caller) async throws {
+        try await apps.delete(bundleID, by: caller.actor, now: now())
+    }
+
+    /// - Throws: `app-not-found`.
+    func setQuirk(
+        _ name: Quirk.Name, _ value: String, for target: AppEnvironment, _ caller: Caller
+    ) async throws -> Contract.Quirk {
+        let app = try await apps.registered(target.bundleID)
+        let quirk = Quirk(
+            environment: target.environment, name: name, value: value, learnedAt: now(),
+            evidence: "set by \(caller.actor.text)")
+        try await quirks.remember(
+            quirk, for: AppEnvironment(bundleID: app.bundleID, environment: target.environment), by: caller.actor)
+        return Contract.Quirk(quirk)
+    }
+
+    /// An app with what is known around it.
+    func shown(_ app: App) async throws -> Versioned<Contract.App> {
+        // What APNs does as documented is no quirk.
+        let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        return Versioned(
+            value: Contract.App(app, keyFiles: await gateway.keyFiles(of: app), quirks: departures),
+            version: app.version)
+    }
+}
+
+extension Quirk.Name {
+    /// - Throws: `not-found` for text that names none.
+    init(path text: String) throws(Problem) {
+        guard let name = Quirk.Name(rawValue: text) else {
+            throw Problem(
+                .notFound,
+                "\(JSONText.quoted(text)) is no quirk; there are "
+                    + "\(Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        self = name
+    }
+
+    /// The value that the body of a PUT says.
+    ///
+    /// - Throws: `invalid-request` for one that the quirk cannot have.
+    func value(_ body: JSONValue) throws(Problem) -> String {
+        var fields = JSONFields(body)
+        let value = fields.text("value", required: true)
+        if let value, !values.contains(value) {
+            fields.fault("value", "One of \(values.joined(separator: ", ")) was expected.")
+        }
+        try fields.finish()
+        return value ?? documented
+    }
+}
+
+extension Contract.Quirk {
+    init(_ quirk: Quirk) {
+        self.init(
+            environment: .init(quirk.environment), quirk: .init(quirk.name), value: .init(rawValue: quirk.value),
+            learnedAt: quirk.learnedAt, evidence: quirk.evidence)
+    }
+}

@@ -1,0 +1,81 @@
+internal import APNsWire
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
+struct AppPages: PageGroup {
+    let operations: AppOperations
+
+    var routes: [PageRoute] {
+        [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
+    }
+
+    var actions: [ActionRoute] {
+        [
+            ActionRoute("/apps", .admin, register), ActionRoute("/apps/:bundleId", .admin, change),
+            ActionRoute("/apps/:bundleId/:environment/quirks/:quirk", .admin, setQuirk),
+            ActionRoute("/apps/:bundleId/delete", .admin, irreversible: true, delete),
+        ]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        let page = try await operations.apps.apps(visit.page, within: visit.key.reach)
+        var records: [AppList.Record] = []
+        for app in page.items { records.append((app, await operations.gateway.keyFiles(of: app))) }
+        return .page(AppList(records, nextCursor: page.nextCursor, visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        let app = try await operations.apps.registered(try visit.bundleID())
+        let departures = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        return .page(
+            AppDetail(app, keyFiles: await operations.gateway.keyFiles(of: app), quirks: departures, visit))
+    }
+
+    private func register(_ submission: Submission) async throws -> PageRoute.Answer {
+        let bundleID = try BundleID(toWrite: submission.fields["bundleId"] ?? "")
+        try await write(bundleID, try AppForm.draft(submission.fields), if: .absent, submission)
+        return .done(ConsolePath.app(bundleID), notice: "The app \(bundleID) is registered.")
+    }
+
+    private func change(_ submission: Submission) async throws -> PageRoute.Answer {
+        let app = try await operations.apps.registered(try submission.visit.bundleID())
+        var draft = try AppForm.draft(submission.fields)
+        // What no field speaks of stays.
+        if !submission.fields.entries.contains(where: { $0.name == "preview.compact" }) { draft.preview = app.preview }
+        try await write(app.bundleID, draft, if: submission.fields.version, submission)
+        return .done(submission.visit.path, notice: "The app was changed.")
+    }
+
+    /// A form that is sent twice finds what it wanted.
+    private func write(
+        _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ submission: Submission
+    ) async throws {
+        let caller = try submission.visit.caller(of: .putApp)
+        try caller.requireCover(of: bundleID)
+        do {
+            _ = try await operations.put(bundleID, draft, if: condition, caller)
+        } catch let problem as Problem where problem.kind == .versionMismatch {
+            guard try await operations.isRegistered(bundleID, as: draft) else { throw problem }
+        }
+    }
+
+    private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
+        let bundleID = try submission.visit.bundleID()
+        do {
+            try await operations.delete(bundleID, submission.visit.caller(of: .deleteApp))
+        } catch let problem as Problem where problem.kind == .appNotFound {
+            // A form that is sent twice wants nothing else.
+        }
+        return .done(ConsolePath.apps, notice: "The app \(bundleID) is not registered any more.")
+    }
+
+    private func setQuirk(_ submission: Submission) async throws -> PageRoute.Answer {
+        let visit = submission.visit
+        let (app, name) = (try visit.app(), try Quirk.Name(path: visit.text("quirk")))
+        let value = try name.value(try .body { $0.member("value", submission.fields["value"] ?? "") })
+        _ = try await operations.setQuirk(name, value, for: app, visit.caller(of: .putQuirk))
+        return .done(ConsolePath.app(app.bundleID), notice: "From now on the server goes by what you set.")
+    }
+}

@@ -1,0 +1,41 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/audit-log`: changes and their actors.
+struct AuditRoutes: Sendable {
+    let log: any AuditLog
+
+    var routes: [Route] {
+        [Route(.listAuditLog, list)]
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = context.query
+        let (from, to) = try query.period()
+        let filter = AuditFilter(
+            actor: query["actor"], action: try query.choice("action"),
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), within: context.reach,
+            from: from, to: to)
+        if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
+        return .json(Contract.Page(try await log.entries(where: filter, try query.page()), Contract.AuditEntry.init))
+    }
+}
+
+extension Contract.AuditEntry {
+    init(_ entry: AuditEntry) {
+        let subject = entry.subject
+        self.init(
+            id: String(entry.id), at: entry.at, actor: entry.actor, keyId: entry.keyID?.words,
+            action: .init(entry.action), bundleId: subject.bundleID?.rawValue,
+            environment: subject.environment.map(Contract.Environment.init), channel: subject.channel?.words,
+            channelId: subject.channelID, eventKey: subject.eventKey?.rawValue, broadcast: subject.broadcast?.words,
+            reason: entry.reason, signingKey: entry.signingKey,
+            apns: entry.answer.map {
+                Contract.AuditAnswer(status: $0.status, reason: $0.reason, requestId: $0.requestID)
+            })
+    }
+}

@@ -1,0 +1,50 @@
+internal import APNsWire
+internal import ContentPreviews
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+
+/// The answer to `POST /v1/events/{key}/broadcasts/preview`.
+struct BroadcastRehearsalView: JSONObjectWritable {
+    let rehearsal: BroadcastRehearsal
+    /// Of the apps that have templates.
+    let previews: [BundleID: ContentPreview]
+
+    func write(members object: inout JSONWriter) {
+        object.member("event", rehearsal.event.rawValue)
+        object.member("goesAt", Optional(rehearsal.goesAt))
+        object.member("isScheduled", rehearsal.isScheduled)
+        object.member("expiresAt", Optional(rehearsal.expiresAt))
+        object.array("audiences", rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
+        object.member("warnings", rehearsal.warnings)
+    }
+
+    /// The priority that APNs gets.
+    func priority(of part: BroadcastRehearsal.Part) -> APNsPriority {
+        part.kind == .channel ? part.priority : part.priority.ofDevicePush
+    }
+
+    /// The body that APNs gets.
+    func body(of part: BroadcastRehearsal.Part) -> [UInt8] {
+        part.payload.body(timestamp: Int(rehearsal.goesAt.timeIntervalSince1970))
+    }
+
+    /// The content as the app's templates show it; `nil`: it has none.
+    func shown(_ part: BroadcastRehearsal.Part) -> ContentPreview.Shown? {
+        previews[part.audience.bundleID]?.shown(part.payload.contentState)
+    }
+
+    private func write(_ part: BroadcastRehearsal.Part, to object: inout JSONWriter) {
+        object.member("bundleId", part.audience.bundleID.rawValue)
+        object.member("environment", part.audience.environment.rawValue)
+        if let variant = part.audience.variant { object.member("variant", variant.rawValue) }
+        object.member("kind", part.kind.isCrowd ? "tokens" : "channel")
+        object.member("priority", priority(of: part).rawValue)
+        object.member("apnsExpiration", part.apnsExpiration)
+        object.member("bytes", part.bytes)
+        object.member("limit", part.kind.bodyLimit)
+        object.member("payload", raw: body(of: part))
+        object.member("preview", shown(part))
+        object.member("replaces", part.replaces.map { $0.uuidString.lowercased() })
+    }
+}

@@ -1,0 +1,103 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandService
+internal import Hummingbird
+
+/// Broadcasts: accepted durably, read back at any time.
+struct BroadcastRoutes: Sendable {
+    let apps: any AppStore
+    let channels: any ChannelStore
+    let broadcasts: BroadcastOperations
+    let intake: Intake
+
+    var routes: [Route] {
+        [
+            Route(.broadcast) { request, context in
+                let key = try context.eventKey()
+                let broadcast = try BroadcastRequest(body: try await request.json())
+                return .json(
+                    try await broadcasts.accept(broadcast, for: key, context.caller), status: .accepted)
+            },
+            Route(.previewBroadcast) { request, context in
+                let key = try context.eventKey()
+                let broadcast = try BroadcastRequest(body: try await request.json())
+                return .json(try await broadcasts.preview(broadcast, for: key, context.caller))
+            },
+            Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes, prepare: prepareBatch),
+            Route(.broadcastToChannel, acceptForChannel),
+            Route(.listBroadcasts) { _, context in
+                let page = try context.query.page()
+                let isScheduled = try context.query.flag("scheduled")
+                return .json(
+                    try await broadcasts.list(
+                        of: try context.eventKey(), isScheduled: isScheduled, page, context.caller))
+            },
+            Route(.getBroadcast) { _, context in
+                .json(try await broadcasts.broadcast(try context.id(orThrow: .broadcastNotFound), context.caller))
+            },
+            Route(.cancelBroadcast) { _, context in
+                try await broadcasts.cancel(try context.id(orThrow: .broadcastNotFound), context.caller)
+                return .noContent
+            },
+        ]
+    }
+
+    private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
+        let batch = try BroadcastBatch(
+            body: try await request.json(upTo: BroadcastBatch.maximumBytes), by: context.actor)
+        return Route.Prepared(turn: intake.turn(for: batch.items.count)) { try await accept(batch, context) }
+    }
+
+    private func accept(_ batch: BroadcastBatch, _ context: APIContext) async throws -> Response {
+        var results: [Result<Broadcast, Problem>?] = batch.items.map { item in
+            if case .failure(let problem) = item { .failure(problem) } else { nil }
+        }
+        var wanted: [(place: Int, intake: BroadcastIntake)] = []
+        for (place, item) in batch.items.enumerated() {
+            guard case .success(var intake) = item else { continue }
+            intake.reach = context.reach
+            wanted.append((place, intake))
+        }
+        let accepted = try await intake.accept(wanted.map(\.intake))
+        for ((place, _), result) in zip(wanted, accepted) {
+            results[place] = result.mapError { $0.within("/items/\(place)") }
+        }
+        let response = Response.json(
+            BroadcastBatchView(results: results.compactMap(\.self), requestID: context.requestID), status: .accepted)
+        let isAccepted = results.contains { if case .success? = $0 { true } else { false } }
+        guard isAccepted else { throw WithoutEffect(response: response) }
+        return response
+    }
+
+    private func acceptForChannel(_ request: Request, _ context: APIContext) async throws -> Response {
+        let channel = try await channel(context)
+        let broadcast = try BroadcastRequest(body: try await request.json())
+        guard broadcast.audiences == nil else {
+            throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
+        }
+        guard broadcast.byVariant.isEmpty else {
+            throw Problem.invalid(
+                "A channel that belongs to no event has no variant.", at: "/byVariant", "Leave byVariant out here.")
+        }
+        let wanted = BroadcastIntake(
+            .channel(channel.id), request: broadcast, by: context.actor, within: context.reach)
+        return .json(try await intake.accept(wanted), status: .accepted)
+    }
+
+    /// The channel a request may send to by itself.
+    private func channel(_ context: APIContext) async throws -> Channel {
+        let channel = try await channels.recorded(
+            try context.id(orThrow: .channelNotFound), of: try context.app(), among: apps)
+        if let key = channel.eventKey {
+            throw Problem(
+                .channelInUse, "The channel belongs to the event \(key): send to /v1/events/\(key)/broadcasts.")
+        }
+        if channel.state == .active { return channel }
+        if channel.state == .creating {
+            throw Problem(.channelPending, "The channel is still being created.", retryAfter: 2)
+        }
+        throw Problem(.channelNotFound, "The channel is \(channel.state.rawValue). Create another.")
+    }
+}

@@ -1,0 +1,53 @@
+internal import APNsWire
+internal import ContentPreviews
+internal import FoundationEssentials
+internal import Grandstand
+
+/// The effect that a message would have, for people.
+struct PreviewReading: Sendable {
+    let goesAt: Moment
+    let isScheduled: Bool
+    let givesUpAt: Moment
+    let audiences: [PreviewedAudience]
+    let warnings: [String]
+
+    init(_ preview: BroadcastRehearsalView) {
+        let rehearsal = preview.rehearsal
+        goesAt = Moment(rehearsal.goesAt)
+        givesUpAt = Moment(rehearsal.expiresAt)
+        isScheduled = rehearsal.isScheduled
+        audiences = rehearsal.parts.map { PreviewedAudience($0, of: preview) }
+        warnings = rehearsal.warnings
+    }
+}
+
+/// The message of one audience.
+struct PreviewedAudience: Sendable {
+    let name: String
+    /// `312 of 5,120 bytes`
+    let size: String
+    let priority: String
+    /// `apns-expiration` in words.
+    let expiration: String
+    let previewCompact: String?
+    let previewExpanded: String?
+    /// The body to APNs.
+    let payload: String
+    /// Messages that wait and would not be sent any more; `nil`: none.
+    let replaced: String?
+
+    init(_ part: BroadcastRehearsal.Part, of preview: BroadcastRehearsalView) {
+        name = part.audience.words + (part.kind.isCrowd ? " (by token)" : "")
+        size = "\(Wording.number(part.bytes)) of \(Wording.number(part.kind.bodyLimit)) bytes"
+        priority = Wording.number(preview.priority(of: part).rawValue)
+        expiration = part.apnsExpiration == 0 ? "not stored" : "stored until \(Moment(epoch: part.apnsExpiration).text)"
+        let shown = preview.shown(part)
+        previewCompact = shown?.compact
+        previewExpanded = shown?.expanded
+        payload = ReadableJSON.text(preview.body(of: part))
+        let count = part.replaces.count
+        replaced =
+            count == 0
+            ? nil : "\(Wording.count(count, "message")) that \(count == 1 ? "waits" : "wait") would not be sent."
+    }
+}

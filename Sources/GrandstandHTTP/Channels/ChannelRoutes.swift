@@ -1,0 +1,184 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandService
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/apps/{bundleId}/{environment}/channels`: channels by hand.
+struct ChannelRoutes: Sendable {
+    let apps: any AppStore
+    let channels: any ChannelStore
+    let operations: ChannelOperations
+
+    var routes: [Route] {
+        [
+            Route(.createChannel, recover: recover, create),
+            Route(.importChannel, recover: recover, importChannel),
+            Route(.listChannels, list),
+            Route(.getChannel, get),
+            Route(.deleteChannel, delete),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        let draft = try ChannelDraft(try await request.json(), for: try context.app())
+        return .json(try await operations.create(draft, by: context.actor), status: .created)
+    }
+
+    private func recover(_ id: UUID, _ context: APIContext) async throws -> Response? {
+        try await channels.begun(id, of: try context.app()).map { .json($0, status: .created) }
+    }
+
+    private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let wanted = try WantedChannel(try await request.json())
+        return .json(
+            try await operations.import(wanted, into: app, within: context.reach, by: context.actor), status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let query = context.query
+        let filter = ChannelFilter(
+            state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
+            eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
+        let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
+        // What is not in the ledger has neither state nor event.
+        guard isManaged || filter == ChannelFilter() else {
+            throw Problem.invalid(
+                "managed=false goes with limit and cursor only.", at: "managed", "Leave the other filters out.")
+        }
+        let part = try query.page()
+        let bundleID = try context.bundleID()
+        let environment = try context.environment()
+        _ = try await apps.registered(bundleID)
+        guard isManaged else {
+            let page = try await channels.unmanagedChannels(of: bundleID, in: environment, part)
+            return .json(
+                Page(
+                    items: page.items.map { UnmanagedView(bundleID: bundleID, environment: environment, channel: $0) },
+                    nextCursor: page.nextCursor))
+        }
+        return .json(try await channels.channels(of: bundleID, in: environment, where: filter, part))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        let verify = try context.query.flag("verify")
+        let id = try context.id(orThrow: .channelNotFound)
+        let channel = try await channels.recorded(id, of: try context.app(), among: apps)
+        return .json(
+            VerifiedChannel(channel: channel, verification: verify ? try await operations.verify(channel) : nil))
+    }
+
+    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
+        let force = try context.query.flag("force")
+        let app = try context.app()
+        let id = try context.id(orThrow: .channelNotFound)
+        _ = try await apps.registered(app.bundleID)
+        try await operations.delete(id, of: app.bundleID, in: app.environment, force: force, by: context.actor)
+        return .noContent
+    }
+}
+
+extension ChannelDraft {
+    /// Reads the body of `POST …/channels`.
+    ///
+    /// - Throws: `invalid-request`.
+    init(_ body: JSONValue, for app: AppEnvironment) throws(Problem) {
+        var fields = JSONFields(body)
+        let policy = fields.choice("storagePolicy", StoragePolicy.self, required: true)
+        let label = fields.text("label")
+        try fields.finish()
+        self.init(
+            bundleID: app.bundleID, environment: app.environment, storagePolicy: policy ?? .noMessageStored,
+            label: label)
+    }
+}
+
+/// The body of `POST …/channels/import`: a channel made elsewhere, to be taken over.
+struct WantedChannel: Sendable {
+    let channelID: String
+    let label: String?
+    let eventKey: EventKey?
+    let variant: Variant?
+
+    /// - Throws: `invalid-request`.
+    init(_ body: JSONValue) throws(Problem) {
+        var fields = JSONFields(body)
+        let channelID = fields.text("channelId", required: true, maximum: 1_024)
+        label = fields.text("label")
+        eventKey = fields.read("eventKey", EventKey.rule, EventKey.init)
+        variant = fields.variant()
+        if variant != nil, eventKey == nil { fields.fault("variant", "variant goes with eventKey only.") }
+        // It travels to Apple in a header.
+        if let channelID, !channelID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
+        }
+        try fields.finish()
+        self.channelID = channelID ?? ""
+    }
+}
+
+extension ChannelOperations {
+    /// Takes over a channel made elsewhere.
+    ///
+    /// - Throws: as `import(_:of:in:label:eventKey:variant:within:by:)`.
+    func `import`(
+        _ wanted: WantedChannel, into app: AppEnvironment, within reach: AppReach, by actor: AuditActor
+    ) async throws -> Channel {
+        try await self.import(
+            wanted.channelID, of: app.bundleID, in: app.environment, label: wanted.label, eventKey: wanted.eventKey,
+            variant: wanted.variant, within: reach, by: actor)
+    }
+}
+
+extension ChannelStore {
+    /// The channel that an earlier request began to make.
+    ///
+    /// - Returns: `nil` where that came to nothing.
+    /// - Throws: `channel-pending` while it is being made.
+    func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
+        let channel = try await channel(id, of: app.bundleID, in: app.environment)
+        guard let channel, channel.state != .failed else { return nil }
+        if channel.state == .creating {
+            throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
+        }
+        // Without an ID APNs refused it.
+        return channel.channelID == nil ? nil : channel
+    }
+}
+
+/// A channel that Apple lists and the ledger does not know, in the shape of the others.
+struct UnmanagedView: JSONObjectWritable, Sendable {
+    let bundleID: BundleID
+    let environment: APNsEnvironment
+    let channel: UnmanagedChannel
+
+    func write(members object: inout JSONWriter) {
+        object.name("id")
+        object.null()
+        object.member("channelId", channel.channelID)
+        object.member("bundleId", bundleID.rawValue)
+        object.member("environment", environment.rawValue)
+        object.member("storagePolicy", channel.storagePolicy?.rawValue)
+        object.member("firstSeenAt", channel.firstSeenAt)
+        object.member("managed", false)
+    }
+}
+
+/// A channel with what Apple said of it, when it was asked.
+struct VerifiedChannel: JSONObjectWritable {
+    let channel: Channel
+    let verification: ChannelOperations.Verification?
+
+    func write(members object: inout JSONWriter) {
+        channel.write(members: &object)
+        guard let verification else { return }
+        object.object("verified") { verified in
+            verified.member("exists", verification.exists)
+            verified.member("storagePolicy", verification.storagePolicy?.rawValue)
+            verified.member("at", verification.at)
+        }
+    }
+}

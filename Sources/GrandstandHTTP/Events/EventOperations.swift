@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+
+/// What callers do with events.
+struct EventOperations: Sendable {
+    let apps: any AppStore
+    let events: any EventStore
+    let now: @Sendable () -> Date
+
+    /// Declares an event, or changes what is declared.
+    ///
+    /// - Parameter body: the body of `PUT /v1/events/{key}`.
+    /// - Throws: `invalid-request`, `forbidden`, `version-mismatch`; what the store throws.
+    func put(
+        _ key: EventKey, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
+    ) async throws -> (event: Event, created: Bool) {
+        let specification = try EventSpecification(key: key, body: body)
+        for audience in specification.audiences { try caller.requireCover(of: audience.bundleID) }
+        return try await events.put(
+            specification, within: caller.reach, by: caller.actor, if: condition, now: now())
+    }
+
+    /// - Throws: `app-not-found`, `forbidden` for the filter's app.
+    func list(_ filter: EventFilter, _ page: PageRequest, _ caller: Caller) async throws -> Page<Event> {
+        if let bundleID = filter.bundleID {
+            try caller.requireCover(of: bundleID)
+            _ = try await apps.registered(bundleID)
+        }
+        return try await events.events(where: filter, page, now: now())
+    }
+
+    /// - Throws: `event-not-found`, `forbidden`.
+    func event(_ key: EventKey, _ caller: Caller) async throws -> Event {
+        try await events.declared(key, within: caller.reach, now: now())
+    }
+
+    /// Whether an event is declared with all that `body` says: the end of a form that is sent twice.
+    ///
+    /// - Parameter body: of a declaration, or of a change.
+    /// - Throws: as `event`.
+    func isDeclared(_ key: EventKey, as body: JSONValue, _ caller: Caller) async throws -> Bool {
+        try Self.declaration(of: try await event(key, caller)).says(body)
+    }
+
+    /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`.
+    func cancel(
+        _ key: EventKey, sendingEnd: Bool, if condition: WriteCondition, _ caller: Caller
+    ) async throws {
+        try await events.cancel(
+            key, sendingEnd: sendingEnd, within: caller.reach, by: caller.actor, if: condition, now: now())
+    }
+
+    /// - Parameter audiences: those that go on; `nil`: all.
+    /// - Throws: `event-not-found`, `forbidden`; what the store throws.
+    func reopen(_ key: EventKey, audiences: [AudienceSelector]?, _ caller: Caller) async throws -> Reopening {
+        try await events.reopen(key, audiences: audiences, within: caller.reach, by: caller.actor, now: now())
+    }
+
+    /// What is declared of an event, as `PUT` takes it.
+    static func declaration(of event: Event) throws(Problem) -> JSONValue {
+        try JSONValue(parsing: EventDocuments.api.document(of: event.specification).text)
+    }
+}

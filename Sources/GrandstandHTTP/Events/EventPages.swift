@@ -1,0 +1,82 @@
+internal import ContentPreviews
+internal import FoundationEssentials
+internal import Grandstand
+
+/// `/console/events`: what people follow, and what became of it.
+struct EventPages: PageGroup {
+    let reader: EventReader
+
+    var routes: [PageRoute] {
+        [PageRoute("/events", .organise, list), PageRoute("/events/:key", .organise, show)]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        if let key = try visit.query.read("key", EventKey.rule, EventKey.init) {
+            return .elsewhere(ConsolePath.event(key))
+        }
+        let filter = EventFilter(
+            state: try visit.query.choice("state"), kind: visit.query["kind"],
+            season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
+            within: visit.key.reach)
+        return .page(
+            EventList(try await reader.events.events(where: filter, visit.page, now: visit.now), filter, visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        .page(EventDetail(try await reader.contents(visit), visit))
+    }
+}
+
+/// Reads what pages show of an event.
+struct EventReader: Sendable {
+    let apps: any AppStore
+    let events: any EventStore
+    let outbox: any Outbox
+    let starts: any StartStore
+    let throttles: @Sendable (Date) async throws -> [Throttle]
+
+    /// Messages a page shows.
+    static let pageLength = 20
+
+    /// The event in the path.
+    ///
+    /// - Throws: `event-not-found`, `forbidden`.
+    func event(_ visit: Visit) async throws -> Event {
+        try await events.declared(try visit.eventKey(), within: visit.reach, now: visit.now)
+    }
+
+    func contents(_ visit: Visit) async throws -> EventDetail.Contents {
+        let event = try await event(visit)
+        let key = event.specification.key
+        var request = visit.page
+        request.limit = Self.pageLength
+        let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
+        let newest = visit.isAtStart ? page.items : try await newest(of: key, visit).items
+        var contents = EventDetail.Contents(event: event, page: page, newest: newest)
+        if visit.isAtStart {
+            contents.scheduled = try await outbox.scheduled(
+                of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
+        }
+        if event.specification.start != nil {
+            contents.starts =
+                try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now) ?? []
+        }
+        let apps = Set(event.specification.audiences.map(\.app))
+        contents.throttles = try await throttles(visit.now).filter { apps.contains($0.app) }
+        contents.previews = try await previews(of: event)
+        return contents
+    }
+
+    func newest(of key: EventKey, _ visit: Visit) async throws -> Page<Broadcast> {
+        try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
+    }
+
+    /// The templates of the event's apps.
+    func previews(of event: Event) async throws -> [BundleID: ContentPreview] {
+        var previews: [BundleID: ContentPreview] = [:]
+        for bundleID in Set(event.specification.audiences.map(\.bundleID)) {
+            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
+        }
+        return previews
+    }
+}

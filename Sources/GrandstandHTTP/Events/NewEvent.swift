@@ -1,0 +1,22 @@
+internal import Grandstand
+
+/// Where an event is declared.
+struct NewEvent: ConsolePage {
+    var template: TemplateName { .newEvent }
+    let title = "Declare an event"
+    let seasonHref = ConsolePath.season
+    let action = ConsolePath.newEvent
+    let draft: EventForm
+    let startsAtLocal: String
+    let endsAtLocal: String
+    let apps: [String]
+    let refusal: FormRefusal?
+
+    init(_ draft: EventForm, apps: [App], faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil) {
+        self.draft = draft
+        startsAtLocal = FormTime.local(draft.startsAt)
+        endsAtLocal = FormTime.local(draft.endsAt)
+        self.apps = apps.map(\.bundleID.rawValue)
+        self.refusal = FormRefusal(refusal, faults)
+    }
+}

@@ -1,0 +1,124 @@
+internal import FoundationEssentials
+package import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Lets a request in by its key: the one place where keys, scopes and the app in a path are checked.
+struct Gate: Sendable {
+    let keys: any KeyStore
+    let uses: any KeyUseRecorder
+    let limits: RateLimits
+    let now: @Sendable () -> Date
+    /// Called with the connection of a request whose key is in few hands.
+    let onTrust: @Sendable (any NIOCore.Channel) -> Void
+
+    /// - Returns: the key; `nil` on open routes.
+    /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
+    func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
+        guard route.access != .open else { return nil }
+        let key = try await identify(request, context, for: route.access)
+        try Self.check(key, for: route.access)
+        uses.used(key.id, at: now())
+        if let bundleID = BundleID(rawValue: context.text("bundleId")), !key.covers(bundleID) {
+            throw key.reach.refusal
+        }
+        return key
+    }
+
+    private func identify(
+        _ request: Request, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        guard let secret = Self.bearer(request.headers.value(of: .authorization)) else {
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
+        }
+        return try await identify(String(secret), context, for: access)
+    }
+
+    /// Whose key `secret` is, within its limits: what every way in begins with, however the secret came.
+    ///
+    /// - Throws: `unauthenticated`, counted for the address it came from; `rate-limited`.
+    func identify(
+        _ secret: String, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        let now = now()
+        guard let key = try await keys.authenticate(secret), !key.isExpired(at: now) else {
+            throw refusal(
+                "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
+                context, now)
+        }
+        return try resume(key, context, for: access)
+    }
+
+    /// Counts a request of a key that is known already.
+    ///
+    /// - Throws: `rate-limited`.
+    func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
+        let now = now()
+        if !key.isForClientApps { onTrust(context.channel) }
+        context.rate.standing = limits.take(
+            key.id, isForClientApps: key.isForClientApps, for: access, at: now)
+        if let standing = context.rate.standing, standing.isExhausted {
+            let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
+            throw Problem(
+                .rateLimited,
+                "The key \(key.name) may make \(rate) requests a second here, \(standing.limit) at once. "
+                    + "Try again in \(standing.reset) s.",
+                retryAfter: standing.reset)
+        }
+        return key
+    }
+
+    /// The one check of scopes.
+    ///
+    /// - Throws: `forbidden`.
+    static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
+        switch access {
+        case .anyScope(let scopes) where !scopes.contains(where: key.holds):
+            let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
+        case .anyKey where key.isOfDevices:
+            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
+        default: return
+        }
+    }
+
+    /// A client that fails too often is told when to come again, instead of why.
+    func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
+        guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
+            return Problem(.unauthenticated, detail)
+        }
+        return Problem(
+            .rateLimited,
+            "Too many requests without a valid key came from this address. Try again in \(standing.reset) s.",
+            retryAfter: standing.reset)
+    }
+
+    /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
+    static func bearer(_ header: String?) -> Substring? {
+        let space = UInt8(ascii: " ")
+        guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
+            Substring(words[..<end]).lowercased() == "bearer"
+        else { return nil }
+        let token = words[end...].dropFirst()
+        return token.isEmpty ? nil : Substring(token)
+    }
+}
+
+extension APIContext {
+    /// Whether the request's key is of the kind that lies in apps, where strangers read it.
+    var isOfClientApp: Bool { key?.isForClientApps ?? true }
+
+    /// - Parameter other: what the thing that is asked for reaches itself.
+    /// - Throws: `forbidden`.
+    func requireCover(of other: AppReach) throws(Problem) {
+        guard reach.covers(other) else { throw reach.refusal }
+    }
+}
+
+extension APIContext: PathReading {
+    package func parameter(_ name: String) -> String? { parameters.get(name) }
+
+    /// Whose things this request reaches. The gate lets in no request without a key where this is needed.
+    package var reach: AppReach { key?.reach ?? .only([]) }
+}

@@ -1,0 +1,142 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Gives the first answer again to a repeated POST with the same `Idempotency-Key`. Only the answer to a request that had an
+/// effect is kept: one that was refused is decided anew when it comes again.
+struct Idempotency: Sendable {
+    let store: any IdempotencyStore
+    let now: @Sendable () -> Date
+
+    /// How long work in several steps belongs to the request that began it: longer than its calls to Apple can take.
+    private static let lease = Duration.seconds(60)
+    /// How long a repetition waits for the first to finish.
+    private static let patience = Duration.seconds(10)
+
+    /// Carries the request out, or finds its answer.
+    ///
+    /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; what the route
+    ///   throws.
+    func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
+        do {
+            return try await carryOut(request, context, route)
+        } catch let refusal as WithoutEffect {
+            return refusal.response
+        }
+    }
+
+    private func carryOut(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
+        guard route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
+            return try await route.answer(request, context)
+        }
+        let secret = Gate.bearer(request.headers[.authorization]).map(String.init)
+        guard let key = context.key, let secret else {
+            return try await route.answer(request, context)
+        }
+        guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Problem.invalid(
+                "Idempotency-Key has 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
+                "1 to 255 characters were expected.")
+        }
+        let body = try await request.bytes(upTo: route.bodyLimit)
+        var buffered = request
+        buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
+        let unread = buffered
+        let wanted = Self.wanted(request, body, key.id, secret, name)
+        // A repetition that cannot be prepared any more, as where a file is away, still has the first answer.
+        let prepared: Result<Route.Prepared, any Error>
+        do {
+            prepared = .success(try await route.prepare(unread, context))
+        } catch {
+            prepared = .failure(error)
+        }
+        let outcome = try await Route.inTurn((try? prepared.get())?.turn) {
+            try await carryOut(wanted, context, route) { try await prepared.get().answer() }
+        }
+        return Self.response(outcome)
+    }
+
+    private static func wanted(
+        _ request: Request, _ body: [UInt8], _ caller: UUID, _ secret: String, _ name: String
+    ) -> IdempotentRequest {
+        let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
+        return IdempotentRequest(caller: caller, secret: secret, key: name, content: content)
+    }
+
+    /// What has to wait for its turn has it by now: from here on a transaction may be open.
+    private func carryOut(
+        _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
+        _ answer: @escaping @Sendable () async throws -> Response
+    ) async throws -> IdempotentOutcome {
+        let work: @Sendable () async throws -> KeptAnswer = { try await Self.kept(try await answer()) }
+        if let recover = route.recover {
+            return try await inSteps(
+                wanted,
+                recover: { id in
+                    guard let response = try await recover(id, context) else { return nil }
+                    return try await Self.kept(response)
+                },
+                work: work)
+        }
+        return try await store.once(wanted, now: now(), work: work)
+    }
+
+    /// Carries out work in several steps, once (`IdempotencyStore.inSteps`).
+    func inSteps(
+        _ wanted: IdempotentRequest, recover: @Sendable (UUID) async throws -> KeptAnswer?,
+        work: @Sendable () async throws -> KeptAnswer
+    ) async throws -> IdempotentOutcome {
+        try await store.inSteps(
+            wanted, lease: Self.lease, patience: Self.patience, now: now, recover: recover, work: work)
+    }
+
+    private static func kept(_ response: Response) async throws -> KeptAnswer {
+        KeptAnswer(status: response.status.code, body: try await response.bytes())
+    }
+
+    private static func response(_ outcome: IdempotentOutcome) -> Response {
+        let answer = outcome.answer
+        var headers: HTTPFields = [:]
+        if !answer.body.isEmpty {
+            headers[.contentType] = answer.status < 400 ? "application/json" : "application/problem+json"
+        }
+        if outcome.isReplay { headers[.idempotentReplayed] = "true" }
+        return Response(
+            status: .init(code: answer.status), headers: headers,
+            body: answer.body.isEmpty ? .init() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+}
+
+/// An answer of a route that refused everything it was asked for, though it is no refusal by its status: it is given, and
+/// not kept.
+struct WithoutEffect: Error {
+    let response: Response
+}
+
+extension Response {
+    /// The body's bytes, for a body that is made of bytes already.
+    func bytes() async throws -> [UInt8] {
+        let collected = Collector.Bytes()
+        try await body.write(Collector(bytes: collected))
+        return collected.value
+    }
+}
+
+/// Takes down what a body writes.
+private struct Collector: ResponseBodyWriter {
+    final class Bytes { var value: [UInt8] = [] }
+
+    let bytes: Bytes
+
+    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+// The literals are tokens of RFC 9110, so they have names.
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    static let idempotentReplayed = HTTPField.Name("Idempotent-Replayed")!
+}

@@ -1,0 +1,68 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// What callers do with API keys. A key that is bound to apps manages keys that reach no other.
+struct KeyOperations: Sendable {
+    let ledger: any KeyLedger
+    let now: @Sendable () -> Date
+
+    /// - Throws: `forbidden`; what the store throws.
+    func create(_ draft: KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
+        try caller.requireCover(of: draft.reach)
+        return Contract.IssuedKey(try await ledger.create(draft, by: caller.actor, now: now()), now: now())
+    }
+
+    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.Key> {
+        let listings = try await ledger.keys(within: caller.reach, page)
+        let now = now()
+        return Contract.Page(listings) { Contract.Key($0, now: now) }
+    }
+
+    /// - Throws: `key-not-found`, `forbidden`.
+    func key(_ id: UUID, _ caller: Caller) async throws -> Contract.Key {
+        Contract.Key(try await listing(id, caller), now: now())
+    }
+
+    /// Revoking a revoked key changes nothing: a client that missed the first answer may ask again.
+    ///
+    /// - Throws: `key-not-found`, `forbidden`.
+    func revoke(_ id: UUID, _ caller: Caller) async throws {
+        let key = try await listing(id, caller).key
+        _ = try await ledger.revoke(key.id, by: caller.actor, now: now())
+    }
+
+    /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
+    /// - Throws: `key-not-found`, also for a key that cannot be used now; `forbidden`.
+    func rotate(_ id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedKey {
+        let key = try await listing(id, caller).key
+        let now = now()
+        let overlapEnds = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
+        guard let issued = try await ledger.rotate(key.id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
+            throw Problem(
+                .keyNotFound,
+                "The key \(key.name) is \(key.replacedBy == nil ? key.state(at: now).rawValue : "replaced already").")
+        }
+        return Contract.IssuedKey(issued, now: now)
+    }
+
+    /// Reads the body of a rotation.
+    ///
+    /// - Returns: seconds; `nil` where it does not say.
+    /// - Throws: `invalid-request`.
+    static func overlap(_ body: JSONValue) throws(Problem) -> Int? {
+        var fields = JSONFields(body)
+        let overlap = fields.integer("overlapSeconds", in: 0...2_592_000)
+        try fields.finish()
+        return overlap
+    }
+
+    private func listing(_ id: UUID, _ caller: Caller) async throws -> KeyListing {
+        guard let listing = try await ledger.key(id) else {
+            throw Problem(.keyNotFound, "There is no key \(id.words).")
+        }
+        try caller.requireCover(of: listing.key.reach)
+        return listing
+    }
+}

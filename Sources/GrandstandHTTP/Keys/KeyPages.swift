@@ -1,0 +1,63 @@
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// `/console/keys`: who may call.
+struct KeyPages: PageGroup {
+    let keys: KeyOperations
+
+    var routes: [PageRoute] {
+        [PageRoute("/keys", .admin, list), PageRoute("/keys/:id", .admin, show)]
+    }
+
+    var actions: [ActionRoute] {
+        [
+            ActionRoute("/keys", .admin, create),
+            ActionRoute("/keys/:id/rotate", .admin, irreversible: true, rotate),
+            ActionRoute("/keys/:id/revoke", .admin, irreversible: true, revoke),
+        ]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        .page(KeyList(try await keys.list(visit.page, visit.caller(of: .listKeys)), visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        let id = try visit.id(orThrow: .keyNotFound)
+        return .page(KeyDetail(try await keys.key(id, visit.caller(of: .getKey)), visit))
+    }
+
+    private func create(_ submission: Submission) async throws -> PageRoute.Answer {
+        let fields = submission.fields
+        let draft = try KeyDraft(
+            body: try .body { object in
+                object.member("name", fields["name"] ?? "")
+                object.member("scopes", fields.all("scope"))
+                object.member(apps: fields["bundleIds"])
+                if let expiresAt = fields["expiresAt"] { object.member("expiresAt", FormTime.utc(expiresAt)) }
+            }, now: keys.now())
+        let issued = try await submission.once(.createKey) { try await keys.create(draft, $0) }
+        return .page(
+            IssuedSecret(
+                title: "The key \(issued.name)", secret: issued.secret,
+                use: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
+                href: ConsolePath.key(issued.id)))
+    }
+
+    private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
+        let id = try submission.visit.id(orThrow: .keyNotFound)
+        let overlap = try KeyOperations.overlap(try submission.fields.overlap())
+        let issued = try await submission.once(.rotateKey) { try await keys.rotate(id, overlap: overlap, $0) }
+        return .page(
+            IssuedSecret(
+                title: "The key \(issued.name), rotated", secret: issued.secret,
+                use: "It takes the old one's place: give it to whoever has that. Sessions of the old key have ended.",
+                href: ConsolePath.key(issued.id)))
+    }
+
+    private func revoke(_ submission: Submission) async throws -> PageRoute.Answer {
+        let id = try submission.visit.id(orThrow: .keyNotFound)
+        try await keys.revoke(id, submission.visit.caller(of: .revokeKey))
+        return .done(ConsolePath.keys, notice: "The key was revoked. Nobody comes in with it any more.")
+    }
+}

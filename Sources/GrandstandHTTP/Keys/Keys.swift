@@ -1,0 +1,115 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+
+/// The keys there are, and the form for another.
+struct KeyList: ConsolePage {
+    var template: TemplateName { .keys }
+    let title = "Keys"
+    let keys: Table
+    let scopes: [Choice]
+    let boundTo: String
+    let pager: Pager
+
+    init(_ page: Contract.Page<Contract.Key>, _ visit: Visit) {
+        keys = Table(
+            "Keys, the newest first; the secret of none is kept", nothing: "No key is within your reach.",
+            page.items.map { KeyReading($0, own: visit.key) },
+            [
+                Column("Name") { [.link($0.name, $0.href), .words($0.isOwn ? "(yours)" : "")] },
+                Column("Secret begins") { [.code($0.prefix)] }, Column("Scopes") { [.words($0.scopes)] },
+                Column("Apps") { [.quoted($0.apps)] }, Column("State") { [.state($0.state)] },
+                Column("Last used") { [.moment($0.lastUsedAt, else: "never")] },
+                Column("Created") { [.moment($0.createdAt)] },
+                Column("Expires") { [.moment($0.expiresAt, else: "not")] },
+            ])
+        scopes = APIKey.Scope.allCases.map { Choice($0.rawValue, label: $0.hint, isChosen: false) }
+        boundTo = visit.key.reach.apps.map { $0.map(\.rawValue).joined(separator: ", ") } ?? ""
+        pager = Pager(visit, nextCursor: page.nextCursor)
+    }
+}
+
+extension APIKey.Scope {
+    /// Who it is for, for people.
+    fileprivate var hint: String {
+        switch self {
+        case .lookup: "apps: look channels up"
+        case .device: "apps: register installations, and look channels up"
+        case .organise: "events and broadcasts"
+        case .operate: "channels, quotas, reconciliations, audit log"
+        case .admin: "everything, and apps and keys"
+        }
+    }
+}
+
+/// A key as pages show it.
+struct KeyReading: Sendable {
+    let name: String
+    let href: String
+    let prefix: String
+    let scopes: String
+    let apps: String
+    let state: String
+    let createdAt: Date
+    let expiresAt: Date?
+    let lastUsedAt: Date?
+    /// The one that is signed in.
+    let isOwn: Bool
+
+    init(_ key: Contract.Key, own: APIKey) {
+        name = key.name
+        href = ConsolePath.key(key.id)
+        prefix = key.prefix + "…"
+        scopes = key.scopes.map(\.rawValue).joined(separator: ", ")
+        apps = Wording.apps(key.bundleIds)
+        state = key.replacedBy == nil ? key.state.rawValue : "\(key.state.rawValue), replaced"
+        createdAt = key.createdAt
+        expiresAt = key.expiresAt
+        lastUsedAt = key.lastUsedAt
+        isOwn = key.id == own.id.words
+    }
+}
+
+/// One key, with what can be done to it.
+struct KeyDetail: ConsolePage {
+    var template: TemplateName { .key }
+    let title: String
+    let facts: [Fact]
+    let isOwn: Bool
+    let isActive: Bool
+    let mayRotate: Bool
+    let rotateAction: String
+    let revokeAction: String
+    let overlaps: [Choice]
+
+    init(_ shown: Contract.Key, _ visit: Visit) {
+        let key = KeyReading(shown, own: visit.key)
+        title = "Key \(key.name)"
+        facts =
+            [
+                Fact("State", .state(key.state), .words(key.isOwn ? "(the one you signed in with)" : "")),
+                Fact("Secret begins", .code(key.prefix)), Fact("Scopes", .words(key.scopes)),
+                Fact("Apps", .quoted(key.apps)), Fact("Last used", .moment(key.lastUsedAt, else: "never")),
+                Fact("Created", .moment(key.createdAt)), Fact("Expires", .moment(key.expiresAt, else: "not")),
+                Fact("Revoked", .moment(shown.revokedAt)),
+                Fact(
+                    "Replaced by", shown.replacedBy.map { Piece.link("another key", ConsolePath.key($0)) } ?? .words("")
+                ),
+            ].said
+        isOwn = key.isOwn
+        isActive = shown.state == .active
+        mayRotate = isActive && shown.replacedBy == nil
+        rotateAction = key.href + "/rotate"
+        revokeAction = key.href + "/revoke"
+        overlaps = Choice.overlaps
+    }
+}
+
+/// A secret, the only time it is seen.
+struct IssuedSecret: ConsolePage {
+    var template: TemplateName { .secret }
+    let title: String
+    let secret: String
+    let use: String
+    let href: String
+}

@@ -1,0 +1,60 @@
+internal import Grandstand
+
+/// A refusal in the API's own words, or of the console in the same shape.
+package struct APIProblem: Error, Sendable, Hashable {
+    /// A field of the request, and what is wrong with it.
+    package struct Fault: Sendable, Hashable {
+        package var pointer: String
+        package var detail: String
+
+        package init(pointer: String, detail: String) {
+            self.pointer = pointer
+            self.detail = detail
+        }
+    }
+
+    package var status: Int
+    package var title: String
+    package var detail: String
+    package var faults: [Fault]
+    /// Seconds after which the same may be taken.
+    package var retryAfter: Int?
+
+    package init(status: Int, title: String, detail: String, faults: [Fault] = [], retryAfter: Int? = nil) {
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.faults = faults
+        self.retryAfter = retryAfter
+    }
+
+    /// - Returns: `nil` for an error that is nobody's fault.
+    init?(_ error: any Error) {
+        switch error {
+        case let refused as APIProblem: self = refused
+        case let problem as Problem where problem.kind != .internalError:
+            self.init(
+                status: problem.status,
+                title: problem.kind == .notFound ? "No such page" : problem.kind.title, detail: problem.detail,
+                faults: problem.errors.map { Fault(pointer: $0.pointer, detail: $0.detail) },
+                retryAfter: problem.retryAfter)
+            self = inWords
+        default: return nil
+        }
+    }
+
+    /// A condition that did not hold (412), without the headers of which the API speaks.
+    private var inWords: APIProblem {
+        guard status == 412 else { return self }
+        return detail == WriteCondition.taken.detail
+            ? APIProblem(
+                status: status, title: "There is one already",
+                detail:
+                    "There is one of this name already. Choose another name, or change the one there is on its page.")
+            : APIProblem(
+                status: status, title: "It was changed meanwhile",
+                detail:
+                    "It was changed or deleted since its page was made, so nothing was sent. Its page, opened again, "
+                    + "shows what is there now.")
+    }
+}

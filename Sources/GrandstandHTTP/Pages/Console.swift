@@ -1,0 +1,103 @@
+package import FoundationEssentials
+package import Grandstand
+internal import HTTPTypes
+package import Hummingbird
+
+/// `/console`: pages for the people who run it. They do the API's operations, as the key that is signed in.
+package struct Console: Sendable {
+    package typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
+    package typealias Watch =
+        @Sendable (
+            _ request: Request, _ subject: LiveSubject, _ key: APIKey,
+            _ isAdmitted: @escaping @Sendable () async -> Bool
+        ) throws -> Response
+
+    /// What pages need beyond the API.
+    package struct Sources: Sendable {
+        package var sessions: any ConsoleSessionStore
+        package var keys: any KeyDirectory
+        /// The apps that APNs throttles.
+        package var throttles: @Sendable (Date) async throws -> [Throttle]
+        /// What goes on now, as far as a key reaches.
+        package var activity: Activity
+        /// Tells a page's script of an event's changes.
+        package var watch: Watch
+
+        package init(
+            sessions: any ConsoleSessionStore, keys: any KeyDirectory,
+            throttles: @escaping @Sendable (Date) async throws -> [Throttle], activity: @escaping Activity,
+            watch: @escaping Watch
+        ) {
+            self.sessions = sessions
+            self.keys = keys
+            self.throttles = throttles
+            self.activity = activity
+            self.watch = watch
+        }
+    }
+
+    /// Where the pages are.
+    package static let path = "/console"
+
+    private let dependencies: API.Dependencies
+    private let sources: Sources
+    private let templates: ConsoleTemplates
+
+    package init(_ dependencies: API.Dependencies, _ sources: Sources, templates: ConsoleTemplates) {
+        self.dependencies = dependencies
+        self.sources = sources
+        self.templates = templates
+    }
+
+    /// What answers requests for `path` and all below it.
+    package func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
+
+    /// - Parameter others: actions of a test's own.
+    func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
+        let d = dependencies
+        let sessions = Sessions(store: sources.sessions, keys: sources.keys, now: d.now)
+        let responder = PageResponder(
+            templates: templates, sessions: sessions, isSecure: d.access.isSecure, now: d.now)
+        let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ErrorPages(responder: responder))
+        SignInPages(responder: responder).add(to: router)
+        AssetRoutes().add(to: router)
+        LiveRoute(responder: responder, events: d.events, watch: sources.watch).add(to: router)
+        for route in groups.flatMap(\.routes) {
+            router.on(RouterPath(route.path), method: .get) { request, context in
+                await responder.show(route, request, context)
+            }
+        }
+        for route in groups.flatMap(\.actions) + others {
+            router.on(RouterPath(route.path), method: .post) { request, context in
+                await responder.act(route, request, context)
+            }
+        }
+        return router.buildResponder()
+    }
+
+    private var groups: [any PageGroup] {
+        let d = dependencies
+        let reader = EventReader(
+            apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts, throttles: sources.throttles)
+        return [
+            OverviewPages(
+                channels: d.channels, events: d.events, history: d.quotaHistory, activity: sources.activity,
+                tenure: d.tenure),
+            EventPages(reader: reader), ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
+            EventForms(
+                reader: reader, events: d.eventOperations, starts: d.startOperations,
+                broadcasts: d.broadcastOperations),
+            SeasonPages(
+                apps: d.apps, channels: d.channels, events: d.events, tenure: d.tenure, operations: d.eventOperations),
+            AppPages(operations: d.appOperations), ChannelPages(apps: d.apps, channels: d.channels),
+            ChannelForms(apps: d.apps, channels: d.channels, operations: d.channelOperations),
+            // Before the reports, whose IDs are in the same place.
+            ReconciliationForms(
+                apps: d.apps, operations: d.reconciliationOperations, limits: d.reconciliationLimits),
+            ReconciliationPages(apps: d.apps, store: d.reconciliations), KeyPages(keys: d.keyOperations),
+            WebhookPages(webhooks: d.webhookOperations),
+            AuditPages(log: d.auditLog),
+        ]
+    }
+}

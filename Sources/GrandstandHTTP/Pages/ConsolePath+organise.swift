@@ -1,0 +1,36 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+// What organisers work on.
+extension ConsolePath {
+    static let season = Console.path + "/season"
+    static let newEvent = season + "/declare"
+    /// What is done with an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
+    static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
+
+    /// - Parameters:
+    ///   - broadcast: whose content it begins with; `nil`: the newest.
+    ///   - message: `update` or `end`.
+    static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
+        link(
+            event(key, "compose"),
+            [("from", broadcast?.uuidString.lowercased()), ("event", message)])
+    }
+
+    static func withdrawal(of broadcast: UUID, _ key: EventKey) -> String {
+        event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
+    }
+
+    /// What is done with a channel: `verify`, `delete`, `force-delete`.
+    static func channel(_ id: UUID, of app: AppEnvironment, _ verb: String) -> String {
+        channels(app) + "/\(id.uuidString.lowercased())/\(verb)"
+    }
+
+    static func channels(_ app: AppEnvironment, _ verb: String) -> String { channels(app) + "/" + verb }
+
+    /// A reconciliation to be run: `look`, `apply`, `adopt`, `delete-unmanaged`, `recreate`.
+    static func reconciling(_ app: AppEnvironment, _ doing: Reconciling) -> String {
+        reconciliations(app) + "/run/" + doing.rawValue
+    }
+}

@@ -1,0 +1,60 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+
+// What forms say, as the API's bodies want it.
+
+extension FormFields {
+    /// The body of a rotation: how long the old secret can still be used.
+    ///
+    /// - Throws: `invalid-request`.
+    func overlap() throws(Problem) -> JSONValue {
+        let seconds = try read("overlapSeconds", "A number of seconds was expected.") { Int($0) }
+        return try .body { object in
+            if let seconds { object.member("overlapSeconds", seconds) }
+        }
+    }
+
+    /// The version that the form was made from; a form without one changes whatever is there.
+    var version: WriteCondition {
+        guard let etag = self["etag"] ?? self["version"] else { return .none }
+        return .versions(Set([Int(etag.filter { $0 != "\"" })].compactMap(\.self)))
+    }
+}
+
+extension JSONWriter {
+    /// `bundleIds`, from text with commas or spaces between them; nothing for none: all apps.
+    mutating func member(apps text: String?) {
+        let apps = (text ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
+        if !apps.isEmpty { member("bundleIds", apps) }
+    }
+}
+
+extension JSONValue {
+    /// What a form says, for the reader of an operation's body: it refuses in the same words whichever door it came through.
+    static func body(_ members: (inout JSONWriter) -> Void) throws(Problem) -> JSONValue {
+        var json = JSONWriter()
+        json.object(members)
+        return try JSONValue(parsing: json.bytes)
+    }
+
+    /// The text of a member; empty when it is not there.
+    func text(_ name: String) -> String { self[name]?.string ?? "" }
+
+    /// The time of a member, for people.
+    func moment(_ name: String) -> Moment? { self[name]?.string.map(Moment.init(iso:)) }
+
+    func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }
+
+    func integer(_ name: String) -> Int {
+        guard case .number(let text)? = self[name]?.kind else { return 0 }
+        return Int(text) ?? 0
+    }
+
+    func flag(_ name: String) -> Bool {
+        guard case .bool(let value)? = self[name]?.kind else { return false }
+        return value
+    }
+
+    func items(_ name: String) -> [JSONValue] { self[name]?.elements ?? [] }
+}

@@ -1,0 +1,134 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+extension PageResponder {
+    /// Does what a form asks for, if it is a form of this session's.
+    func act(_ route: ActionRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
+        let back = Self.back(request)
+        guard FormOrigin.isOurs(request) else {
+            let foreign = Self.foreign("Nothing was sent. Open the console and use the form there.")
+            return refusal(foreign, nil, nil, request, context)
+        }
+        guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
+            let problem = Problem(.unauthenticated, "There is no session.")
+            return signedOut(problem, next: back, request, nothingSent: true)
+        }
+        var visitor: Visitor?
+        var session: SessionSecret?
+        var fields: FormFields?
+        do {
+            let signedIn = try await sessions.signedIn(text, isUse: true)
+            session = signedIn.session
+            visitor = Visitor(key: signedIn.key, path: back)
+            let door = context.source.door
+            try door.resume(signedIn.key)
+            try Self.check(signedIn.key, for: route.scope)
+            let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
+            fields = read
+            let token = try token(read, signedIn)
+            if route.irreversible { try await confirm(read, signedIn, door) }
+            let visit = visit(signedIn, request, context)
+            let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
+            return response(to: outcome(answer, visit, request), signedIn, request)
+        } catch let problem as Problem where problem.kind == .unauthenticated {
+            return await again(route, text, fields, request, context)
+                ?? signedOut(problem, next: back, request, nothingSent: true)
+        } catch {
+            guard let fields, let visitor, let refused = APIProblem(error) else {
+                return refusal(error, visitor, session, request, context)
+            }
+            return response(to: refused, visitor, session) {
+                RefusedForm(refused, route, fields, path: request.uri.string, back: back)
+            }
+        }
+    }
+
+    /// The page that answered this form before, where the session's key has ended since: a form that rotates the key one
+    /// is signed in with is sent twice by a double click, or when its answer is loaded anew. Nothing is carried out, and
+    /// it is shown only to the session that has it already, for the same form with the same key typed into it.
+    private func again(
+        _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
+    ) async -> Response? {
+        guard let past = try? await sessions.past(text) else { return nil }
+        var fields = read
+        // A body is read once.
+        if fields == nil { fields = try? await FormBody.fields(of: request, upTo: ActionRoute.standardLimit) }
+        guard let fields,
+            case .valid(let token) = FormToken.read(fields["token"], for: past.session, now: now())
+        else { return nil }
+        let visit = Visit(
+            key: .over(past.key), query: FormFields([]), path: request.uri.path, parameters: context.parameters,
+            now: now(),
+            once: { [door = context.source.door] name, _, _ in try await door.answered(name, past) })
+        let answer = try? await route.handler(Submission(visit: visit, fields: fields, token: token))
+        guard case .page(let page)? = answer else { return nil }
+        return Self.response(render(page, nil), session: nil, now: now())
+    }
+
+    /// - Throws: `APIProblem`.
+    private func token(_ fields: FormFields, _ signedIn: SignedIn) throws(APIProblem) -> FormToken {
+        switch FormToken.read(fields["token"], for: signedIn.session, now: now()) {
+        case .valid(let token): return token
+        case .expired:
+            throw APIProblem(
+                status: 403, title: "This form is too old",
+                detail:
+                    "It lay open for more than four hours. Nothing was sent. Open the page again, or look through what "
+                    + "you typed below and send it from here.")
+        case .foreign:
+            throw APIProblem(
+                status: 403, title: "This form is of another session",
+                detail:
+                    "It is not from a page of this session: you may have signed in anew since. Nothing was sent. Open "
+                    + "the page again, or look through what you typed below and send it from here.")
+        }
+    }
+
+    /// Asks for the key once more, where nothing can be undone.
+    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
+        guard let secret = fields["currentKey"] else {
+            throw APIProblem(
+                status: 422, title: "The key is missing",
+                detail: "This cannot be undone, so it takes the key you signed in with once more. Nothing was sent.")
+        }
+        do {
+            let key = try await door.identify(secret)
+            guard key.id == signedIn.key.id else {
+                throw door.refusal("That is another key than the one you signed in with.")
+            }
+        } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
+            // The key may have ended meanwhile, by the same form.
+            _ = try await sessions.signedIn(signedIn.secret, isUse: false)
+            throw APIProblem(
+                status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
+                detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
+        }
+    }
+
+    /// The page the form was on, as far as the browser says: one of ours.
+    private static func back(_ request: Request) -> String {
+        let referrer = request.headers[.referer] ?? ""
+        guard let start = referrer.firstRange(of: "://")?.upperBound,
+            let slash = referrer[start...].firstIndex(of: "/"),
+            referrer[start..<slash].lowercased() == request.head.authority?.lowercased()
+        else { return ConsolePath.overview }
+        return ConsolePath.returning(to: String(referrer[slash...]))
+    }
+
+    /// The refusal of another site's form: no key is at fault.
+    static func foreign(_ advice: String) -> APIProblem {
+        APIProblem(
+            status: 403, title: "This form is not of this server",
+            detail: "It was not sent from a page of this server. \(advice)")
+    }
+}
+
+extension APIKey {
+    /// A key that opens nothing any more, for who asks by its name only.
+    fileprivate static func over(_ id: UUID) -> APIKey {
+        let past = Date(timeIntervalSince1970: 0)
+        return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)
+    }
+}

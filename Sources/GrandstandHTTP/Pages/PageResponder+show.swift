@@ -1,0 +1,103 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+extension PageResponder {
+    /// Shows a page to a session whose key may see it.
+    func show(_ route: PageRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
+        guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
+            return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
+        }
+        // Set by our script when something has changed; browsers let no other site's set it.
+        let change = request.headers[.grandstandLive]
+        var visitor: Visitor?
+        var session: SessionSecret?
+        do {
+            let signedIn = try await sessions.signedIn(text, isUse: change == nil)
+            session = signedIn.session
+            visitor = Visitor(key: signedIn.key, path: request.uri.path)
+            try Self.check(signedIn.key, for: route.scope)
+            if let change {
+                let name = LivePages.Name(key: signedIn.key.id, uri: request.uri.string, change: change)
+                let made = try await livePages.outcome(name, at: now()) { [self] in
+                    try await outcome(of: route, signedIn, request, context)
+                }
+                return response(to: made, signedIn, request)
+            }
+            return response(to: try await outcome(of: route, signedIn, request, context), signedIn, request)
+        } catch let problem as Problem where problem.kind == .unauthenticated {
+            return signedOut(problem, next: request.uri.string, request)
+        } catch {
+            return refusal(error, visitor, session, request, context)
+        }
+    }
+
+    /// What a page came to, before it is anybody's own.
+    enum Outcome: Sendable {
+        case page(RenderedPage, status: HTTPResponse.Status)
+        case elsewhere(String, notice: String?)
+    }
+
+    private func outcome(
+        of route: PageRoute, _ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext
+    ) async throws -> Outcome {
+        try context.source.door.resume(signedIn.key)
+        let visit = visit(signedIn, request, context)
+        _ = try visit.query.storable()
+        let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
+        return outcome(try await route.handler(visit), visit, request, notice: notice)
+    }
+
+    /// A notice for this page; what scripts fetch again is others' page, too (`LivePages`).
+    private static func notice(in request: Request) -> String? {
+        request.headers[.grandstandLive] == nil ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
+    }
+
+    func visit(_ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext) -> Visit {
+        Visit(
+            key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
+            parameters: context.parameters, now: now(),
+            once: { [door = context.source.door] name, recover, work in
+                try await door.once(name, signedIn, recover, work)
+            })
+    }
+
+    func outcome(
+        _ answer: PageRoute.Answer, _ visit: Visit, _ request: Request, notice: String? = nil
+    ) -> Outcome {
+        let visitor = Visitor(key: visit.key, path: visit.path)
+        switch answer {
+        case .page(let page):
+            // What answers a form is not shown anew: that would send it again.
+            let refresh = (request.method == .post ? nil : page.refresh).map { seconds in
+                Refresh(
+                    seconds: seconds, path: visit.path, query: request.uri.query,
+                    isOff: visit.query["refresh"] == "off")
+            }
+            return .page(render(page, visitor, refresh: refresh, notice: notice), status: .ok)
+        case .refused(let page, let status): return .page(render(page, visitor), status: .init(code: status))
+        case .elsewhere(let path): return .elsewhere(path, notice: nil)
+        case .done(let path, let notice): return .elsewhere(path, notice: notice)
+        }
+    }
+
+    func response(to outcome: Outcome, _ signedIn: SignedIn, _ request: Request) -> Response {
+        switch outcome {
+        case .page(let page, let status):
+            var response = Self.response(page, status: status, session: signedIn.session, now: now())
+            if Self.notice(in: request) != nil {
+                response.setCookie(cookie.cookie(SessionCookie.noticeName, "", maxAge: 0, for: request))
+            }
+            return response
+        case .elsewhere(let path, let notice):
+            var response = redirect(to: path)
+            if let notice {
+                response.setCookie(
+                    cookie.cookie(
+                        SessionCookie.noticeName, Notice.value(notice, for: signedIn.session),
+                        maxAge: SessionCookie.noticeLifetime, for: request))
+            }
+            return response
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import Grandstand
+
+/// A form that was not carried out: why, and the form again as it was typed, to be corrected and sent.
+struct RefusedForm: ConsolePage {
+    struct Field: Sendable {
+        let name: String
+        let value: String
+        /// Longer than a line.
+        let isLong: Bool
+    }
+
+    var template: TemplateName { .refused }
+    let title: String
+    let refusal: FormRefusal?
+    /// Where it is sent.
+    let action: String
+    let fields: [Field]
+    let asksForKey: Bool
+    /// The record has been changed since the page was made: the form, sent again, would be refused again.
+    let isOutdated: Bool
+    let back: String
+
+    /// - Parameters:
+    ///   - path: what the form was sent to.
+    ///   - back: the page it was on.
+    init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+        let hidden = ["etag", "version"]
+        let isOutdated = problem.status == 412 && hidden.contains { form[$0] != nil }
+        self.isOutdated = isOutdated
+        title = problem.title
+        refusal = FormRefusal(problem, nothing: "")
+        action = path
+        let left = ["token", "currentKey"] + (isOutdated ? hidden : [])
+        fields = form.entries.filter { !left.contains($0.name) }.map { entry in
+            Field(
+                name: entry.name, value: entry.value,
+                isLong: entry.value.utf8.count > 60 || entry.value.utf8.contains(UInt8(ascii: "\n")))
+        }
+        asksForKey = route.irreversible
+        self.back = back
+    }
+}

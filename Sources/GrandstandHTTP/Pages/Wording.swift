@@ -1,0 +1,37 @@
+/// Numbers and lists as people read them.
+enum Wording {
+    /// `10,000`
+    static func number(_ value: Int) -> String {
+        var text = ""
+        for (place, digit) in String(value.magnitude).reversed().enumerated() {
+            if place > 0, place.isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return (value < 0 ? "-" : "") + String(text.reversed())
+    }
+
+    /// The apps that a key or a webhook is bound to; `nil`: it reaches all.
+    static func apps(_ bundleIDs: [String]?) -> String { bundleIDs.map { $0.joined(separator: ", ") } ?? "all" }
+
+    /// `1 channel`, `2,000 channels`
+    static func count(_ value: Int, _ singular: String, _ plural: String? = nil) -> String {
+        "\(number(value)) \(value == 1 ? singular : plural ?? singular + "s")"
+    }
+
+    /// `2 active, 1 failed`, in the order of first mention.
+    static func tally(_ words: [String]) -> String {
+        var order: [String] = []
+        var counts: [String: Int] = [:]
+        for word in words {
+            if counts[word] == nil { order.append(word) }
+            counts[word, default: 0] += 1
+        }
+        return order.map { "\(number(counts[$0, default: 0])) \($0)" }.joined(separator: ", ")
+    }
+
+    /// `com.example.Stadium, production, de`: those that there are.
+    static func list(_ words: String?...) -> String { words.compactMap(\.self).joined(separator: ", ") }
+
+    /// An event's key, and the variant of the audience that is meant.
+    static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
+}

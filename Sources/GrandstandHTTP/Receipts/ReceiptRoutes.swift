@@ -1,0 +1,95 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
+
+/// What phones showed, and when: reported by a sample of them, told to organisers.
+struct ReceiptRoutes: Sendable {
+    let receipts: any ReceiptStore
+    let sampling: ReceiptSampling
+    let limits: RateLimits
+    let now: @Sendable () -> Date
+
+    var routes: [Route] {
+        [
+            Route(.recordReceipts, record),
+            Route(.eventReceipts, report),
+        ]
+    }
+
+    private func record(_ request: Request, _ context: APIContext) async throws -> Response {
+        let arrivedAt = now()
+        let proof = try InstallationProof(request, context)
+        let batch = try ReceiptBatch(body: try await request.json(), arrivedAt: arrivedAt)
+        // Receipts of installations that were not asked would let senders shape the sample.
+        let isSampled = sampling.includes(proof.id.id)
+        let recorded = try await proof.proved(limits, at: arrivedAt) {
+            try await receipts.record(
+                isSampled ? batch : batch.emptied, of: proof.id, secret: proof.secret, now: arrivedAt)
+        }
+        return .json(Contract.RecordedReceipts(recorded: recorded, ignored: batch.items.count - recorded))
+    }
+
+    private func report(_ request: Request, _ context: APIContext) async throws -> Response {
+        let key = try context.eventKey()
+        let reports = try await receipts.receipts(of: key, within: context.reach)
+        return .json(Contract.EventReceipts(reports, share: sampling.share))
+    }
+}
+
+extension ReceiptBatch {
+    /// Reads the body of a report. The server's clock is taken when the request arrived, so that a slow body makes no
+    /// clock look slow.
+    init(body: JSONValue, arrivedAt: Date) throws(Problem) {
+        var fields = JSONFields(body)
+        let sentAt = fields.date("sentAt")
+        var items: [Receipt] = []
+        for (value, pointer) in fields.array("items", required: true, count: 1...Self.maximumItems) ?? [] {
+            var nested = JSONFields(value, pointer: pointer)
+            let key = nested.read("eventKey", EventKey.rule, required: true, EventKey.init)
+            let timestamp = nested.integer("timestamp", in: 0...4_102_444_800, required: true)
+            let shownAt = nested.date("shownAt", required: true)
+            if let key, let timestamp, let shownAt {
+                items.append(Receipt(eventKey: key, timestamp: timestamp, shownAt: shownAt))
+            }
+            fields.absorb(nested)
+        }
+        try fields.finish()
+        self.init(items, sentAt: sentAt, arrivedAt: arrivedAt)
+    }
+
+    /// Proves the installation and says nothing.
+    fileprivate var emptied: ReceiptBatch {
+        var batch = self
+        batch.items = []
+        return batch
+    }
+}
+
+extension Contract.EventReceipts {
+    /// - Parameter share: of the installations that are asked for receipts.
+    init(_ reports: [(app: AppEnvironment, report: ReceiptReport)], share: Double) {
+        self.init(
+            share: share,
+            audiences: reports.map { app, report in
+                Contract.AudienceReceipts(
+                    bundleId: app.bundleID.rawValue, environment: .init(app.environment), sample: report.sample,
+                    newest: report.newest.map(Contract.MessageReceipts.init),
+                    messages: report.messages.map(Contract.MessageReceipts.init))
+            })
+    }
+}
+
+extension Contract.MessageReceipts {
+    init(_ message: ReceiptReport.Message) {
+        self.init(
+            timestamp: message.timestamp, acceptedAt: message.acceptedAt, shown: message.shown,
+            clockUnknown: message.clockUnknown, shownEarly: message.shownEarly,
+            // To the tenth of a second, as they are counted.
+            seconds: message.seconds.map {
+                Contract.Percentiles(p50: $0.p50.tenths, p95: $0.p95.tenths, p99: $0.p99.tenths)
+            })
+    }
+}

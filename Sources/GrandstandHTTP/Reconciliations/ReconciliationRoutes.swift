@@ -1,0 +1,72 @@
+internal import APNsWire
+package import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandService
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`: Apple's list against the ledger.
+struct ReconciliationRoutes: Sendable {
+    let apps: any AppStore
+    let store: any ReconciliationStore
+    let operations: ReconciliationOperations
+    let limits: ReconciliationLimits
+
+    var routes: [Route] {
+        [
+            // Nothing is begun that a repetition could take up: an interrupted run is simply run again.
+            Route(.reconcile, recover: { _, _ in nil }, create),
+            Route(.listReconciliations, list),
+            Route(.getReconciliation, get),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+        let apply = fields.flag("apply") ?? false
+        let adopt = fields.flag("adopt") ?? false
+        let deleteUnmanaged = fields.flag("deleteUnmanaged") ?? false
+        let recreate = fields.flag("recreate") ?? false
+        try fields.finish()
+        let options = ReconciliationOptions(
+            apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate, grace: limits.grace,
+            deleteBudget: limits.deleteBudget)
+        return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let part = try context.query.page()
+        _ = try await apps.registered(app.bundleID)
+        let page = try await store.reports(of: app, part)
+        return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let id = try context.id(orThrow: .reconciliationNotFound)
+        return .json(bytes: try await store.kept(id, of: app, among: apps))
+    }
+}
+
+/// The limits of deletions in a reconciliation by hand.
+package struct ReconciliationLimits: Sendable {
+    /// Seconds since first sight before an unmanaged channel may be deleted.
+    package let grace: TimeInterval
+    /// Deletions of one run.
+    package let deleteBudget: Int
+
+    package init(grace: TimeInterval, deleteBudget: Int) {
+        self.grace = grace
+        self.deleteBudget = deleteBudget
+    }
+}
+
+/// JSON text that was written before.
+struct WrittenJSON: JSONWritable, Sendable {
+    let bytes: [UInt8]
+
+    func write(to json: inout JSONWriter) { json.raw(bytes) }
+}

@@ -1,0 +1,77 @@
+internal import Grandstand
+internal import JSON
+
+/// A reconciliation that a person may run, and what it will do, in words.
+enum Reconciling: String, Sendable, CaseIterable {
+    case look
+    case apply
+    case adopt
+    case deleteUnmanaged = "delete-unmanaged"
+    case recreate
+
+    /// On its button.
+    var label: String {
+        switch self {
+        case .look: "Compare now"
+        case .apply: "Replace what is missing"
+        case .adopt: "Adopt what is unmanaged"
+        case .deleteUnmanaged: "Delete what is unmanaged"
+        case .recreate: "Make all channels anew"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .look: "Reads Apple's list, compares it with the ledger and writes the plan down. Nothing is changed."
+        case .apply:
+            "Compares once more and carries the plan out: what Apple lost is marked missing, and events that go on get new "
+                + "channels for it. Whoever followed a channel that is gone is lost."
+        case .adopt:
+            "Carries the plan out and takes every channel into the ledger that Apple lists and nobody here knows. It counts "
+                + "against the app's limit from then on and can be deleted here."
+        case .deleteUnmanaged:
+            "Carries the plan out and deletes at Apple what Apple lists and nobody here knows, past its grace and within the "
+                + "budget of one run. Whoever follows such a channel gets nothing more. Apple cannot give a channel back."
+        case .recreate:
+            "Takes it for true that every known channel is gone: all are given up, and every event that goes on gets a new "
+                + "one. Activities that follow the old channels get nothing more."
+        }
+    }
+
+    /// Whether nothing brings back what it does.
+    var isIrreversible: Bool { self == .deleteUnmanaged || self == .recreate }
+
+    /// Of `grandstand reconcile`.
+    var flags: [String] {
+        switch self {
+        case .look: []
+        case .apply: ["--apply"]
+        case .adopt, .deleteUnmanaged, .recreate: ["--apply", "--" + rawValue]
+        }
+    }
+
+    func options(within limits: ReconciliationLimits) -> ReconciliationOptions {
+        ReconciliationOptions(
+            apply: self != .look, adopt: self == .adopt, deleteUnmanaged: self == .deleteUnmanaged,
+            recreate: self == .recreate, grace: limits.grace, deleteBudget: limits.deleteBudget)
+    }
+
+    /// What an action of a plan means, by its word in reports; the word itself, when a newer version wrote it.
+    static func meaning(of action: String) -> String {
+        switch action {
+        case "mark-missing":
+            "Apple no longer has this channel: it is marked missing, and an event that needs it gets another."
+        case "restore": "It was missing and is listed again: it serves its event again."
+        case "confirm": "Apple refused a message to it, and has it all the same: it stays."
+        case "release": "It is listed again after it was given up, and its event has another: it is left to you."
+        case "delete-again": "Apple confirmed its deletion and lists it still: its deletion is asked again."
+        case "settle": "It is what an unanswered creation made: it goes to the event that it was made for."
+        case "reopen": "An unanswered creation made nothing that can be told apart: the channel is asked for again."
+        case "contest": "An unanswered creation or somebody else may have made it: nobody gets it."
+        case "adopt": "It becomes a channel of the ledger."
+        case "delete-unmanaged": "It is deleted at Apple."
+        case "recreate": "It is given up, and an event that needs it gets a new one."
+        default: action
+        }
+    }
+}

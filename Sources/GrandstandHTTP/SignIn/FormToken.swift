@@ -1,0 +1,46 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import Grandstand
+
+/// What every form carries: that it is from a page of this session, made not too long ago, and a number of its own, by
+/// which a form that is sent twice is told.
+struct FormToken: Sendable, Equatable {
+    /// 16 random bytes, drawn when the page was made.
+    let number: [UInt8]
+
+    /// Seconds a form may lie open: a match.
+    static let lifetime: TimeInterval = 14_400
+
+    /// What a form brought.
+    enum Reading: Equatable {
+        case valid(FormToken)
+        case expired
+        /// None of this session's.
+        case foreign
+    }
+
+    /// A new token's text.
+    static func text(for session: SessionSecret, now: Date) -> String {
+        let number = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
+        let end = UInt64(max(0, now.timeIntervalSince1970 + lifetime))
+        let content = number + (0..<8).map { UInt8(truncatingIfNeeded: end >> (56 - 8 * $0)) }
+        return Base64URL.text(content + session.tag(content, .form))
+    }
+
+    static func read(_ text: String?, for session: SessionSecret, now: Date) -> Reading {
+        guard let bytes = text.flatMap({ Base64URL.bytes($0) }), bytes.count == 56 else { return .foreign }
+        let content = Array(bytes.prefix(24))
+        guard session.isTag(bytes.dropFirst(24), of: content, .form) else { return .foreign }
+        let end = content.dropFirst(16).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard TimeInterval(end) > now.timeIntervalSince1970 else { return .expired }
+        return .valid(FormToken(number: Array(content.prefix(16))))
+    }
+
+    /// Names what a form does: the same form, sent again with the same fields, does the same, and with other fields
+    /// another thing.
+    func idempotencyKey(_ path: String, _ fields: FormFields) -> String {
+        let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
+        return "console-"
+            + Base64URL.text(SHA256.hash(data: Data(number) + Data("\(path)\n\(content.joined(separator: "\n"))".utf8)))
+    }
+}

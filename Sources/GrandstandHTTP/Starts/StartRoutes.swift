@@ -1,0 +1,36 @@
+internal import Grandstand
+internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/events/{key}/starts`: what has become of an event's start; and what people follow.
+struct StartRoutes: Sendable {
+    let apps: any AppStore
+    let starts: StartOperations
+
+    var routes: [Route] {
+        [
+            Route(.startEvent) { request, context in
+                let key = try context.eventKey()
+                var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
+                let isDry = fields.flag("dryRun") ?? false
+                try fields.finish()
+                let reports = try await starts.startNow(key, isDry: isDry, context.caller)
+                return .json(reports, status: isDry ? .ok : .accepted)
+            },
+            Route(.stopStart) { _, context in
+                try await starts.stop(try context.eventKey(), context.caller)
+                return .noContent
+            },
+            Route(.getStart) { _, context in
+                .json(try await starts.reports(of: try context.eventKey(), .asItIs, context.caller))
+            },
+            Route(.listTopics) { _, context in
+                let target = try context.app()
+                let page = try context.query.page()
+                _ = try await apps.registered(target.bundleID)
+                return .json(try await starts.starts.topics(of: target, page))
+            },
+        ]
+    }
+}

@@ -1,0 +1,165 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// What callers do with webhooks. Organisers may hear of broadcasts, operators of quotas: each topic is checked by itself.
+struct WebhookOperations: Sendable {
+    let webhooks: any WebhookStore
+    let networks: NetworkGuard
+    let now: @Sendable () -> Date
+
+    /// - Throws: `forbidden`; what the store throws.
+    func create(_ draft: WebhookDraft, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+        let (webhook, secret) = try await webhooks.create(draft, by: caller.actor, now: now())
+        return Contract.IssuedWebhook(webhook, secret: secret)
+    }
+
+    /// The webhooks whose topics and apps the caller's key reaches.
+    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.Webhook> {
+        let filter = WebhookFilter(
+            topics: Set(WebhookTopic.allCases.filter { caller.key.hears($0) }), within: caller.reach)
+        return Contract.Page(try await webhooks.webhooks(where: filter, page), Contract.Webhook.init)
+    }
+
+    /// - Throws: `webhook-not-found`; `forbidden` for a key that may not hear of all its topics, or of its apps.
+    func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
+        Versioned(try await present(id, caller))
+    }
+
+    /// - Throws: as `webhook`; `version-mismatch`.
+    func replace(
+        _ id: UUID, with draft: WebhookDraft, if condition: WriteCondition, _ caller: Caller
+    ) async throws -> Versioned<Contract.Webhook> {
+        let present = try await present(id, caller)
+        let replaced = try await webhooks.replace(
+            present.id, with: draft, by: caller.actor, if: condition, now: now())
+        guard let replaced else { throw Problem.webhookNotFound(id) }
+        return Versioned(replaced)
+    }
+
+    /// Whether a webhook is declared like this: the end of a form that is sent twice.
+    ///
+    /// - Throws: as `webhook`.
+    func isDeclared(_ id: UUID, as draft: WebhookDraft, _ caller: Caller) async throws -> Bool {
+        try await present(id, caller).draft == draft
+    }
+
+    /// Turns a webhook on or off; all else stays as it is.
+    ///
+    /// - Throws: as `webhook`; `version-mismatch` where another writer was faster.
+    func turn(_ id: UUID, on isEnabled: Bool, _ caller: Caller) async throws {
+        let present = try await present(id, caller)
+        var draft = present.draft
+        draft.isEnabled = isEnabled
+        _ = try await replace(id, with: draft, if: .versions([present.version]), caller)
+    }
+
+    /// - Throws: as `webhook`.
+    func delete(_ id: UUID, _ caller: Caller) async throws {
+        let webhook = try await present(id, caller)
+        guard try await webhooks.delete(webhook.id, by: caller.actor, now: now()) else {
+            throw Problem.webhookNotFound(id)
+        }
+    }
+
+    /// - Parameter overlap: seconds for which messages are signed with the old secret, too; `nil`: a day.
+    /// - Throws: as `webhook`.
+    func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+        let present = try await present(id, caller)
+        let rotated = try await webhooks.rotateSecret(
+            of: present.id, overlap: TimeInterval(overlap ?? 86_400), by: caller.actor, now: now())
+        guard let (webhook, secret) = rotated else { throw Problem.webhookNotFound(id) }
+        return Contract.IssuedWebhook(webhook, secret: secret)
+    }
+
+    /// Posts a message `webhook.test`.
+    ///
+    /// - Throws: as `webhook`.
+    func test(_ id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+        let webhook = try await present(id, caller)
+        guard let delivery = try await webhooks.test(webhook.id, by: caller.actor, now: now()) else {
+            throw Problem.webhookNotFound(id)
+        }
+        return Contract.WebhookDelivery(delivery)
+    }
+
+    /// - Throws: as `webhook`.
+    func deliveries(
+        of id: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest, _ caller: Caller
+    ) async throws -> Contract.Page<Contract.WebhookDelivery> {
+        let webhook = try await present(id, caller)
+        return Contract.Page(
+            try await webhooks.deliveries(of: webhook.id, where: filter, page), Contract.WebhookDelivery.init)
+    }
+
+    /// One delivery with each try. The rules' own value: its message has the bytes that were signed.
+    ///
+    /// - Throws: as `webhook`; `webhook-delivery-not-found`.
+    func delivery(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> WebhookDeliveryLog {
+        let webhook = try await present(id, caller)
+        guard let log = try await webhooks.delivery(delivery, of: webhook.id) else {
+            throw Problem.webhookDeliveryNotFound(delivery)
+        }
+        return log
+    }
+
+    /// Posts a message again, with a whole round of tries.
+    ///
+    /// - Throws: as `delivery`.
+    func replay(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+        let webhook = try await present(id, caller)
+        guard let replayed = try await webhooks.replay(delivery, of: webhook.id, now: now()) else {
+            throw Problem.webhookDeliveryNotFound(delivery)
+        }
+        return Contract.WebhookDelivery(replayed)
+    }
+
+    /// Reads a body. A key cannot have posted what it may not read itself.
+    ///
+    /// - Throws: `invalid-request`, `forbidden`.
+    func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> WebhookDraft {
+        let draft = try WebhookDraft(body, networks: networks, boundTo: caller.reach)
+        try caller.requireCover(of: draft.reach)
+        for topic in draft.topics where !caller.key.hears(topic) {
+            let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(
+                .forbidden, "The key \(caller.key.name) needs the scope \(scopes) to hear of \(topic.rawValue).")
+        }
+        return draft
+    }
+
+    /// Reads the body of a rotation.
+    ///
+    /// - Returns: seconds; `nil` where it does not say.
+    /// - Throws: `invalid-request`.
+    static func overlap(_ body: JSONValue) throws(Problem) -> Int? {
+        var fields = JSONFields(body)
+        let overlap = fields.integer("overlapSeconds", in: 0...7 * 86_400)
+        try fields.finish()
+        return overlap
+    }
+
+    private func present(_ id: UUID, _ caller: Caller) async throws -> Webhook {
+        guard let webhook = try await webhooks.webhook(id) else { throw Problem.webhookNotFound(id) }
+        try caller.requireCover(of: webhook.draft.reach)
+        guard webhook.draft.topics.allSatisfy({ caller.key.hears($0) }) else {
+            throw Problem(.forbidden, "The key \(caller.key.name) may not hear of all this webhook tells of.")
+        }
+        return webhook
+    }
+}
+
+extension Versioned<Contract.Webhook> {
+    fileprivate init(_ webhook: Webhook) { self.init(value: Contract.Webhook(webhook), version: webhook.version) }
+}
+
+extension Problem {
+    fileprivate static func webhookNotFound(_ id: UUID) -> Problem {
+        Problem(.webhookNotFound, "There is no webhook \(id.words).")
+    }
+
+    fileprivate static func webhookDeliveryNotFound(_ id: UUID) -> Problem {
+        Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
+    }
+}

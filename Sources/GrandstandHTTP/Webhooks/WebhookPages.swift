@@ -1,0 +1,138 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// `/console/webhooks`: where messages are posted, and what came of it.
+struct WebhookPages: PageGroup {
+    let webhooks: WebhookOperations
+
+    var routes: [PageRoute] {
+        [
+            PageRoute("/webhooks", nil, list), PageRoute("/webhooks/:id", nil, show),
+            PageRoute("/webhooks/:id/deliveries/:delivery", nil, delivery),
+        ]
+    }
+
+    var actions: [ActionRoute] {
+        [
+            ActionRoute("/webhooks", nil, create), ActionRoute("/webhooks/:id", nil, change),
+            ActionRoute("/webhooks/:id/pause", nil) { try await turn($0, on: false) },
+            ActionRoute("/webhooks/:id/resume", nil) { try await turn($0, on: true) },
+            ActionRoute("/webhooks/:id/secret", nil, irreversible: true, rotate),
+            ActionRoute("/webhooks/:id/test", nil, test),
+            ActionRoute("/webhooks/:id/delete", nil, irreversible: true, delete),
+            ActionRoute("/webhooks/:id/deliveries/:delivery/replay", nil, replay),
+        ]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        .page(WebhookList(try await webhooks.list(visit.page, visit.caller(of: .listWebhooks)), visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        let caller = try visit.caller(of: .getWebhook)
+        let webhook = try await webhooks.webhook(try visit.webhook, caller)
+        let filter = WebhookDeliveryFilter(
+            state: try visit.query.choice("state"), topic: try visit.query.choice("topic"))
+        let log = try await webhooks.deliveries(
+            of: try visit.webhook, where: filter, PageRequest(limit: 25, cursor: visit.query["cursor"]), caller)
+        return .page(WebhookDetail(webhook, log, visit))
+    }
+
+    private func delivery(_ visit: Visit) async throws -> PageRoute.Answer {
+        let id = try visit.id("delivery", orThrow: .webhookDeliveryNotFound)
+        let log = try await webhooks.delivery(
+            id, of: try visit.webhook, visit.caller(of: .getWebhookDelivery))
+        return .page(WebhookDeliveryDetail(log, webhook: visit.segment("id")))
+    }
+
+    private func create(_ submission: Submission) async throws -> PageRoute.Answer {
+        let draft = try draft(submission, .createWebhook, isEnabled: true)
+        let made = try await submission.once(.createWebhook) { try await webhooks.create(draft, $0) }
+        return .page(Self.secret(made, "The webhook to \(made.url)"))
+    }
+
+    /// What the form says of the webhook; whether it is paused is not for this form. A form that is sent twice finds what
+    /// it wanted.
+    private func change(_ submission: Submission) async throws -> PageRoute.Answer {
+        let (fields, visit) = (submission.fields, submission.visit)
+        let caller = try visit.caller(of: .putWebhook)
+        let draft = try draft(submission, .putWebhook, isEnabled: fields["enabled"] != "false")
+        do {
+            _ = try await webhooks.replace(try visit.webhook, with: draft, if: fields.version, caller)
+        } catch let problem as Problem where problem.kind == .versionMismatch {
+            guard try await webhooks.isDeclared(try visit.webhook, as: draft, caller) else { throw problem }
+        }
+        return .done(ConsolePath.webhook(visit.segment("id")), notice: "The webhook was changed.")
+    }
+
+    private func turn(_ submission: Submission, on isEnabled: Bool) async throws -> PageRoute.Answer {
+        let visit = submission.visit
+        try await webhooks.turn(try visit.webhook, on: isEnabled, visit.caller(of: .putWebhook))
+        return .done(
+            ConsolePath.webhook(visit.segment("id")),
+            notice: isEnabled
+                ? "It is on: what waits is posted now."
+                : "It is paused: nothing new is written for it, and what is queued waits.")
+    }
+
+    private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
+        let id = try submission.visit.webhook
+        let overlap = try WebhookOperations.overlap(try submission.fields.overlap())
+        let made = try await submission.once(.rotateWebhookSecret) {
+            try await webhooks.rotateSecret(of: id, overlap: overlap, $0)
+        }
+        return .page(Self.secret(made, "The webhook to \(made.url), with a new secret"))
+    }
+
+    private func test(_ submission: Submission) async throws -> PageRoute.Answer {
+        let id = try submission.visit.webhook
+        _ = try await submission.once(.testWebhook) { try await webhooks.test(id, $0) }
+        return .done(
+            ConsolePath.webhook(submission.visit.segment("id")), notice: "A message webhook.test is on its way.")
+    }
+
+    private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
+        let visit = submission.visit
+        do {
+            try await webhooks.delete(try visit.webhook, visit.caller(of: .deleteWebhook))
+        } catch let problem as Problem where problem.kind == .webhookNotFound {
+            // A form that is sent twice wants nothing else.
+        }
+        return .done(ConsolePath.webhooks, notice: "The webhook and its log are gone.")
+    }
+
+    private func replay(_ submission: Submission) async throws -> PageRoute.Answer {
+        let visit = submission.visit
+        let webhook = try visit.webhook
+        let delivery = try visit.id("delivery", orThrow: .webhookDeliveryNotFound)
+        _ = try await submission.once(.replayWebhookDelivery) {
+            try await webhooks.replay(delivery, of: webhook, $0)
+        }
+        return .done(
+            ConsolePath.webhookDelivery(visit.segment("delivery"), of: visit.segment("id")),
+            notice: "It is posted again, with a whole round of tries.")
+    }
+
+    private func draft(
+        _ submission: Submission, _ operation: Contract.Operation, isEnabled: Bool
+    ) throws(Problem) -> WebhookDraft {
+        let fields = submission.fields
+        let body = try JSONValue.body { object in
+            object.member("url", fields["url"] ?? "")
+            if let description = fields["description"] { object.member("description", description) }
+            object.member("topics", fields.all("topic"))
+            object.member(apps: fields["bundleIds"])
+            object.member("enabled", isEnabled)
+        }
+        return try webhooks.draft(body, submission.visit.caller(of: operation))
+    }
+
+    private static func secret(_ made: Contract.IssuedWebhook, _ title: String) -> IssuedSecret {
+        IssuedSecret(
+            title: title, secret: made.secret,
+            use: "The receiver checks each message's signature with it (docs/webhooks.md).",
+            href: ConsolePath.webhook(made.id))
+    }
+}

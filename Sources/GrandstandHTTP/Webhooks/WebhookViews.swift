@@ -1,0 +1,60 @@
+internal import FoundationEssentials
+package import Grandstand
+internal import GrandstandContract
+package import JSON
+
+extension Contract.Webhook {
+    /// A webhook without its secret.
+    init(_ webhook: Webhook) {
+        let draft = webhook.draft
+        self.init(
+            id: webhook.id.words, url: draft.url.rawValue, description: draft.description,
+            topics: draft.topics.map(Contract.WebhookTopic.init), bundleId: draft.reach.onlyApp?.rawValue,
+            bundleIds: draft.reach.apps?.map(\.rawValue),
+            enabled: draft.isEnabled, reason: webhook.reason, failingSince: webhook.failingSince,
+            previousSecretUntil: webhook.previousSecretUntil, createdAt: webhook.createdAt,
+            updatedAt: webhook.updatedAt)
+    }
+}
+
+extension Contract.IssuedWebhook {
+    /// A webhook with its new secret.
+    init(_ webhook: Webhook, secret: WebhookSecret) {
+        let draft = webhook.draft
+        self.init(
+            id: webhook.id.words, url: draft.url.rawValue, description: draft.description,
+            topics: draft.topics.map(Contract.WebhookTopic.init), bundleId: draft.reach.onlyApp?.rawValue,
+            bundleIds: draft.reach.apps?.map(\.rawValue),
+            enabled: draft.isEnabled, reason: webhook.reason, failingSince: webhook.failingSince,
+            previousSecretUntil: webhook.previousSecretUntil, createdAt: webhook.createdAt,
+            updatedAt: webhook.updatedAt, secret: secret.rawValue)
+    }
+}
+
+extension Contract.WebhookDelivery {
+    /// A message to a webhook, and what became of it.
+    init(_ delivery: WebhookDelivery) {
+        self.init(
+            id: delivery.id.words, messageId: WebhookDelivery.messageName(delivery.message),
+            topic: .init(delivery.topic), state: .init(delivery.state), attempts: delivery.attempts,
+            status: delivery.status, reason: delivery.reason, createdAt: delivery.createdAt,
+            nextAttemptAt: delivery.nextAttemptAt, settledAt: delivery.settledAt)
+    }
+}
+
+extension Contract.WebhookAttempt {
+    init(_ attempt: WebhookAttempt) {
+        self.init(
+            attempt: attempt.number, at: attempt.at, milliseconds: attempt.milliseconds, status: attempt.status,
+            reason: attempt.reason)
+    }
+}
+
+/// A message with each try. It stands beside the contract's type because the message must keep the bytes that were signed.
+extension WebhookDeliveryLog: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        Contract.WebhookDelivery(delivery).write(members: &object)
+        object.member("message", raw: body)
+        object.member("log", attempts.map(Contract.WebhookAttempt.init))
+    }
+}

@@ -1,0 +1,308 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHTTP1
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+@testable internal import GrandstandService
+
+/// What is answered in the pipeline, and what goes past to the router.
+struct LookupHandlerTests {
+    static let path = "/v1/lookup/com.example.Stadium/production/derby"
+
+    @Test func `a lookup that memory knows is answered at once, and reaches no other handler`() throws {
+        let line = try Line()
+        let answer = try line.says(Self.get())
+        let (head, body) = try #require(answer.parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(
+            body
+                == #"{"eventKey":"derby","channelId":"abc=","storagePolicy":"noMessageStored","state":"scheduled","#
+                + #""startsAt":null,"endsAt":null}"#)
+        #expect(head.contains("Content-Type: application/json"))
+        #expect(head.contains("Content-Length: \(body.utf8.count)"))
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(head.contains("Cache-Control: public, max-age=10"))
+        #expect(head.contains("Date: Tue, 14 Nov 2023 22:13:20 GMT"))
+        #expect(head.contains { $0.hasPrefix("X-Request-Id: ") })
+        #expect(!head.contains { $0.hasPrefix("Warning") || $0.hasPrefix("Age") })
+        #expect(line.past == [])
+    }
+
+    @Test(arguments: ["de", "fr"]) func `a variant is asked for in the query, with bytes and a tag of its own`(
+        _ variant: String
+    ) throws {
+        let line = try Line()
+        let (head, body) = try #require(try line.says(Self.get(path: Self.path + "?variant=\(variant)")).parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(body.contains(#""channelId":"\#(variant)=","variant":"\#(variant)","#), "\(body)")
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(line.past == [])
+    }
+
+    @Test func `a client that has the bytes gets 304 without a body`() throws {
+        let line = try Line()
+        let (_, body) = try #require(try line.says(Self.get()).parts)
+        let tag = EntityTag(of: Array(body.utf8)).text
+        let (head, rest) = try #require(try line.says(Self.get(["if-none-match: \"x\", W/\(tag)"])).parts)
+        #expect(head.first == "HTTP/1.1 304 Not Modified")
+        #expect(head.contains("ETag: \(tag)"))
+        #expect(!head.contains { $0.hasPrefix("Content-Length") })
+        #expect(rest == "")
+    }
+
+    @Test func `what cannot be confirmed says how old it is`() throws {
+        let line = try Line(confirmedBefore: 30)
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("Warning: 110 - \"Response is Stale\""))
+        #expect(head.contains("Age: 30"))
+    }
+
+    static let others = [
+        get(path: path + "-2"), get(path: "/v1/lookup/com.example.Stadium/development/derby"),
+        get(path: "/v1/lookup/com.example.Stadium/staging/derby"), get(path: path + "?include=contentState"),
+        get(path: path + "?"), get(path: path + "/"), get(path: path + "?variant="), get(path: path + "?variant=it"),
+        get(path: path + "?variant=d%65"), get(path: path + "?variant=de&include=contentState"),
+        get(path: "/v1/lookup/com.example.Stadium/production/derb%79"),
+        get(path: "/v1/lookup"), get(path: "/healthz"), get(path: "/v1/lookup/com.example.Other/production/derby"),
+        get(secret: "gs_unknown"), get(secret: "gs_organise"), get(secret: "gs_other"), get(secret: nil),
+        get(["authorization: Bearer gs_good"]), get(["x-request-id: mine"]), get(["connection: close"]),
+        get(["expect: 100-continue"]), get(["content-length: 0"]), get(["if-none-match: a", "if-none-match: b"]),
+        get(method: "HEAD"), get(method: "DELETE"), get(version: "1.0"),
+    ]
+
+    @Test(arguments: LookupHandlerTests.others)
+    func `the rest goes past unchanged`(_ request: String) throws {
+        let line = try Line()
+        let answer = try line.says(request)
+        #expect(answer == "")
+        #expect(line.past.count == 1)
+    }
+
+    @Test func `an answer that is older than is allowed goes past`() throws {
+        let line = try Line(confirmedBefore: 601)
+        #expect(try line.says(Self.get()).isEmpty)
+        #expect(line.past == [Self.path])
+    }
+
+    @Test func `while another request is under way, lookups wait behind it in its order`() throws {
+        let line = try Line()
+        #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
+        #expect(line.past == ["/v1/apps", Self.path])
+        try line.answersPast()
+        #expect(try line.says(Self.get()).isEmpty)
+        try line.answersPast()
+        try line.answersPast()
+        let answer = try line.says(Self.get() + Self.get())
+        #expect(answer.components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+        #expect(line.past.count == 3)
+    }
+
+    @Test func `whatever else answers, its date is the same`() throws {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        let date = try #require(head.first { $0.hasPrefix("Date: ") })
+        _ = try line.says(Self.get(path: "/v1/apps"))
+        let answer = try line.answersPast(["Date": "Mon, 13 Nov 2023 22:13:18 GMT"])
+        let (other, _) = try #require(answer.parts)
+        #expect(other.filter { $0.hasPrefix("Date: ") } == [date])
+    }
+
+    @Test func `the date does not go back by a correction of the clock, and follows one that is set anew`() {
+        let dates = HTTPDates()
+        func text(_ second: Double) -> String {
+            dates.field(at: Date(timeIntervalSince1970: 1_700_000_000 + second)).value
+        }
+        let texts = [0.9, 1.1, 0.999, -3.5, 1.9, 2, -3600].map(text).map { $0.split(separator: " ")[4] }
+        #expect(
+            texts == [
+                "22:13:20", "22:13:21", "22:13:21", "22:13:21", "22:13:21", "22:13:22", "21:13:20",
+            ])
+    }
+
+    @Test func `a request in pieces is answered when it is whole`() throws {
+        let line = try Line()
+        let request = Self.get()
+        for byte in request.utf8.dropLast() {
+            let answer = try line.says(String(UnicodeScalar(byte)))
+            #expect(answer == "")
+        }
+        let answer = try line.says("\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(line.past == [])
+    }
+
+    @Test func `a key's limit counts here and is told, and a request beyond it is refused by the router`() throws {
+        let line = try Line(rate: 1)
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("RateLimit-Limit: 2"))
+        #expect(head.contains("RateLimit-Remaining: 1"))
+        #expect(head.contains("RateLimit-Reset: 1"))
+        _ = try line.says(Self.get())
+        #expect(line.past == [])
+        #expect(try line.says(Self.get()).isEmpty)
+        #expect(line.past == [Self.path])
+    }
+
+    @Test func `an answer has the headers of all answers, its key counts as used, and the connection's timer is told`()
+        throws
+    {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("X-Content-Type-Options: nosniff"))
+        #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
+        #expect(line.uses == 1)
+        #expect(line.counted == ["200", "found"])
+        #expect(line.answered == 1)
+        _ = try line.says(Self.get(secret: "gs_unknown"))
+        #expect(line.uses == 1)
+        #expect(line.answered == 1)
+    }
+
+    static func get(
+        _ fields: [String] = [], method: String = "GET", path: String = path, secret: String? = "gs_good",
+        version: String = "1.1"
+    ) -> String {
+        let all =
+            ["\(method) \(path) HTTP/\(version)", "host: x"] + (secret.map { ["Authorization: bearer \($0)"] } ?? [])
+        return (all + fields + ["", ""]).joined(separator: "\r\n")
+    }
+}
+
+/// A connection with the handler in its place and a recorder where the router would be.
+private final class Line {
+    private final class Recorder: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        var paths: [String] = []
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .head(let head) = unwrapInboundIn(data) { paths.append(head.uri) }
+        }
+    }
+
+    /// Stands where the connection's guard is told.
+    private final class Guard: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPServerResponsePart
+        var answered = 0
+        func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+            if event is LookupHandler.Answered { answered += 1 }
+        }
+    }
+
+    private let channel = EmbeddedChannel()
+    private let recorder = Recorder()
+    private let watch = Guard()
+    private let noted = Noted()
+
+    /// - Parameter confirmedBefore: seconds since memory was confirmed.
+    /// - Parameter rate: requests a second that a key may make.
+    init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let replica = LookupReplica(
+            source: Silence(), now: { now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let key = try #require(EventKey(rawValue: "derby"))
+        let variants = ["de", "fr"].map { name in
+            LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "\(name)=", variant: Variant(rawValue: name))
+        }
+        replica.state.withLock { state in
+            state.confirmedAt = now.addingTimeInterval(-seconds)
+            let plain = LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "abc=")
+            state.records[key] = [plain] + variants
+        }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        let lookups = LookupResponder(
+            replica: replica, keys: keys, uses: noted,
+            limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
+            metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
+        try pipeline.addHandler(watch, position: .after(parser))
+        try pipeline.addHandler(recorder)
+    }
+
+    deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
+
+    /// The paths of the requests that went past.
+    var past: [String] { recorder.paths }
+
+    /// How often a key was noted as used.
+    var uses: Int { noted.uses.withLock { $0.count } }
+    /// The answers that were counted, by status.
+    var counted: [String] { noted.answers.withLock { $0 } }
+    /// How often it was said that requests were answered.
+    var answered: Int { watch.answered }
+
+    /// Sends bytes as a caller; returns what comes back at once.
+    func says(_ text: String) throws -> String {
+        try channel.writeInbound(ByteBuffer(string: text))
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
+    }
+
+    /// Answers one request that went past.
+    @discardableResult
+    func answersPast(_ headers: HTTPHeaders = [:]) throws -> String {
+        try channel.writeOutbound(
+            HTTPServerResponsePart.head(
+                HTTPResponseHead(version: .http1_1, status: .noContent, headers: headers)))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
+    }
+}
+
+extension String {
+    /// The lines of an answer's head, and its body.
+    fileprivate var parts: (head: [String], body: String)? {
+        let halves = components(separatedBy: "\r\n\r\n")
+        guard halves.count == 2 else { return nil }
+        return (halves[0].components(separatedBy: "\r\n"), halves[1])
+    }
+}
+
+/// Takes down uses of keys and answers.
+private final class Noted: KeyUseRecorder, OperationMetrics {
+    let uses = Mutex<[UUID]>([])
+    let answers = Mutex<[String]>([])
+
+    func used(_ key: UUID, at now: Date) { uses.withLock { $0.append(key) } }
+
+    func answered(method: String, path: String?, status: Int, time: Duration) {}
+
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+        { _ in self.answers.withLock { $0.append("\(status)") } }
+    }
+
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
+        { self.answers.withLock { $0.append(result.rawValue) } }
+    }
+
+    func exposition() -> [UInt8] { [] }
+}
+
+/// Three keys by their secrets, which count as one.
+private let keys: FakeKeys = {
+    let id = UUID()
+    func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
+        APIKey(
+            id: id, name: "k", scopes: [scope], reach: AppReach(of: BundleID(rawValue: bundleID).map { [$0] }),
+            prefix: "gs_",
+            createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
+    }
+    return FakeKeys([
+        "gs_good": key(.lookup), "gs_organise": key(.organise), "gs_other": key(.lookup, "com.example.other"),
+    ])
+}()

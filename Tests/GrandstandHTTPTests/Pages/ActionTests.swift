@@ -1,0 +1,158 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// The checks of a form before its action, and the result.
+struct ActionTests {
+    /// What was done.
+    private final class Deeds: Sendable {
+        private let deeds = Mutex<[String]>([])
+        var all: [String] { deeds.withLock(\.self) }
+        func add(_ deed: String) { deeds.withLock { $0.append(deed) } }
+    }
+
+    /// A console with two actions: one renames, one deletes.
+    private static func world(_ deeds: Deeds, refused: Problem? = nil) -> ConsoleWorld {
+        var world = ConsoleWorld()
+        world.others = [
+            ActionRoute("/test/:id/rename", .operate) { submission in
+                let name = submission.fields["name"] ?? ""
+                _ = try await submission.onceAsJSON(.reconcile) { _ in
+                    deeds.add("rename \(name)")
+                    if let refused { throw refused }
+                    return WrittenJSON(bytes: Array("{}".utf8))
+                }
+                return .done("/console/apps", notice: "Renamed \(name)")
+            },
+            ActionRoute("/test/:id/delete", .operate, irreversible: true) { _ in
+                deeds.add("delete")
+                return .elsewhere("/console/apps")
+            },
+        ]
+        return world
+    }
+
+    @Test func `a form is carried out once however often it is sent`() async throws {
+        let deeds = Deeds()
+        var world = Self.world(deeds)
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let session = world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        for name in ["Derby", "Derby", "Final"] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", name), ("token", token)], in: session)
+            #expect(answer.status == 303)
+            #expect(answer.location == "/console/apps")
+        }
+        // The same form with another content is another request, not a mismatch.
+        #expect(deeds.all == ["rename Derby", "rename Final"])
+        let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
+        let notice = try #require(answer.cookie?.split(separator: ";").first)
+        let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
+        #expect(page.body.contains("Renamed Cup"))
+        #expect(page.cookie?.contains("grandstand-notice=;") == true)
+        // What a script fetches is the same page for all with this key: a notice is not for them, and waits for its own.
+        let fetched = try await world.get(
+            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "tick"])
+        #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
+        // Nobody else's words.
+        let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
+        #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))
+    }
+
+    @Test(arguments: [
+        ["Origin": "https://example.com"], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
+        ["Origin": "null"],
+    ])
+    func `a form of another site does nothing, whatever it brings`(headers: [String: String]) async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let session = world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        let answer = try await world.post(
+            "/console/test/1/rename", [("name", "x"), ("token", token)], in: session, headers: headers)
+        #expect(answer.status == 403)
+        #expect(answer.body.contains("Nothing was sent."))
+        // No key's scope is at fault.
+        #expect(answer.body.contains("This form is not of this server") && !answer.body.contains("API key"))
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test func `a form that is too old, of another session or without a token does nothing, and is kept`() async throws
+    {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let session = world.session("operate")
+        let old = FormToken.text(for: session, now: world.now().addingTimeInterval(-FormToken.lifetime))
+        let foreign = FormToken.text(for: world.session("operate"), now: world.now())
+        var changed = FormToken.text(for: session, now: world.now())
+        let first = changed.removeFirst()
+        for (token, words) in [
+            (old, "too old"), (foreign, "another session"), ("", "another session"),
+            ((first == "A" ? "B" : "A") + changed, "another session"),
+        ] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", "Typed with care"), ("token", token)], in: session)
+            #expect(answer.status == 403)
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."))
+            #expect(answer.body.contains(#"value="Typed with care""#))
+        }
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test func `what cannot be undone takes the key once more`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        for (key, status, words) in [
+            ("", 422, "the key you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
+        ] {
+            let answer = try await world.submit("/console/test/1/delete", [("currentKey", key)], as: "operate")
+            #expect(answer.status == status, "\(key)")
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."), "\(key)")
+            #expect(key.isEmpty || !answer.body.contains(#"value="\#(key)""#))
+        }
+        #expect(deeds.all.isEmpty)
+        let answer = try await world.submit("/console/test/1/delete", [("currentKey", " operate ")], as: "operate")
+        #expect(answer.status == 303)
+        #expect(deeds.all == ["delete"])
+    }
+
+    @Test func `a refusal of the API is told in its words, with the form again`() async throws {
+        let deeds = Deeds()
+        let hostile = "<script>x</script>\u{202E}" + String(repeating: "é", count: 5_000)
+        let world = Self.world(
+            deeds,
+            refused: Problem(
+                .invalidRequest, "Correct the field.",
+                errors: [FieldError(pointer: "/name", detail: "At most 64 characters.")]))
+        let answer = try await world.submit("/console/test/1/rename", [("name", hostile)], as: "operate")
+        #expect(answer.status == 422)
+        for text in [Problem.Kind.invalidRequest.title, "Correct the field.", "/name", "At most 64 characters.", "ééé"]
+        {
+            #expect(answer.body.contains(text), "\(text)")
+        }
+        #expect(answer.body.contains(#"action="/console/test/1/rename""#))
+        #expect(answer.body.contains("&lt;script&gt;") && !answer.body.contains("<script>"))
+        #expect(!answer.body.unicodeScalars.contains("\u{202E}"))
+        let token = try #require(
+            answer.body.components(separatedBy: #"name="token" value=""#).last?.components(separatedBy: "\"").first)
+        #expect(token.count == 75)
+    }
+
+    @Test func `scopes hold, signed out does nothing, and a form may not be huge`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        #expect(try await world.submit("/console/test/1/rename", as: "organise").status == 403)
+        let out = try await world.post("/console/test/1/rename", [("name", "x")])
+        #expect(out.status == 401)
+        #expect(out.body.contains("Nothing was sent."))
+        let huge = String(repeating: "x", count: 300_000)
+        #expect(try await world.submit("/console/test/1/rename", [("name", huge)], as: "operate").status == 413)
+        #expect(deeds.all.isEmpty)
+    }
+}

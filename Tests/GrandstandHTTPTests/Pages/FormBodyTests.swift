@@ -1,0 +1,70 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// How much a form may bring, and what it may not.
+struct FormBodyTests {
+    /// Counts what an action was given.
+    private final class Count: Sendable {
+        private let value = Mutex(0)
+        var forms: Int { value.withLock(\.self) }
+        func add() { value.withLock { $0 += 1 } }
+    }
+
+    private static func world(_ count: Count) -> ConsoleWorld {
+        var world = ConsoleWorld()
+        world.others = [
+            ActionRoute("/test", .operate) { _ in
+                count.add()
+                return .elsewhere("/console/apps")
+            }
+        ]
+        return world
+    }
+
+    @Test(arguments: [(499, 303), (500, 422), (20_000, 422)])
+    func `a form has no more fields than any page's`(fields: Int, status: Int) async throws {
+        let count = Count()
+        let world = Self.world(count)
+        let answer = try await world.submit("/console/test", Array(repeating: ("a", ""), count: fields), as: "operate")
+        #expect(answer.status == status)
+        if status == 422 { #expect(answer.body.contains("500 fields at most")) }
+        #expect(count.forms == (status == 303 ? 1 : 0))
+    }
+
+    /// No text of PostgreSQL's has one: what went on to it was answered with 500.
+    @Test func `a NUL is refused in a form and in a query`() async throws {
+        let count = Count()
+        let world = Self.world(count)
+        let form = try await world.submit("/console/test", [("name", "a\0b")], as: "operate")
+        #expect(form.status == 422 && form.body.contains("U+0000"))
+        for path in ["/console/audit-log?actor=a%00", "/console/events?kind=%00", "/console/events?%00=x"] {
+            let page = try await world.get(path)
+            #expect(page.status == 422 && page.body.contains("U+0000"), "\(path)")
+        }
+        #expect(count.forms == 0)
+    }
+
+    /// What a key may not do is said before its form, which may be large, is read.
+    @Test func `a form is read for a key that may send it only`() async throws {
+        let many = Array(repeating: ("a", ""), count: 600)
+        #expect(try await Self.world(Count()).submit("/console/test", many, as: "organise").status == 403)
+    }
+
+    @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
+    func `asking for a page's head answers as the page does, without it`(path: String) async throws {
+        var world = ConsoleWorld()
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let (page, head) = (try await world.get(path), try await world.head(path))
+        #expect(head.status == page.status && head.body.isEmpty && !page.body.isEmpty)
+        for name in [HTTPField.Name.contentType, .contentLength, .cacheControl, .contentSecurityPolicy] {
+            #expect(head.headers[name] == page.headers[name], "\(name)")
+        }
+        let out = try await world.head("/console/apps", as: nil)
+        #expect(out.status == 303 && out.location == "/console/sign-in?next=%2Fconsole%2Fapps")
+    }
+}

@@ -1,0 +1,84 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// The match page: what is shown of values.
+struct MatchTests {
+    @Test func `the score is the newest content that Apple took, in the app's text`() throws {
+        let samples = try Samples()
+        var rejected = try samples.message([samples.delivery(.rejected, reason: "BadPriority")])
+        rejected.id = UUID()
+        let accepted = try samples.message([samples.delivery(.accepted)])
+        var waiting = try samples.message([samples.delivery(.queued, attempts: 0)])
+        waiting.id = UUID()
+        let previews = [samples.bundleID: samples.preview]
+        let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
+        // Both environments of an app have the same people.
+        #expect(cards.count == 1)
+        #expect(cards[0].scoreCompact == "1 – 0" && cards[0].scoreJSON == nil)
+        #expect(cards[0].scoreNote == "Something newer is on its way.")
+        let plain = ScoreCard.cards(samples.event(), [accepted], [:])
+        #expect(plain[0].scoreCompact == nil)
+        #expect(plain[0].scoreJSON == "{\n  \"home\": 1,\n  \"away\": 0,\n  \"t\": \"Derby\"\n}")
+        #expect(plain[0].scoreNote == nil)
+        #expect(
+            ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
+    }
+
+    @Test func `a message shows its content, its sender, and its deliveries`() throws {
+        let samples = try Samples()
+        var accepted = samples.delivery(.accepted)
+        accepted.settledAt = Samples.now.addingTimeInterval(0.041)
+        var superseded = samples.delivery(.superseded)
+        superseded.supersededBy = samples.id
+        let entry = TimelineEntry(
+            try samples.message([accepted, superseded, samples.delivery(.rejected, reason: "BadPriority")]),
+            of: samples.key, [samples.bundleID: samples.preview])
+        #expect(entry.entryText == "1 – 0")
+        #expect(entry.alertText == "Derby — b")
+        #expect(entry.by == "key:Derby")
+        #expect(entry.onlyFor == "com.example.Stadium production")
+        #expect(entry.contents.map(\.heading) == ["contentState", "alert", "contentState for de", "alert for de"])
+        #expect(entry.lines[0].answer == "Apple took it (200)" && entry.lines[0].answeredIn == "41 ms")
+        #expect(entry.lines[1].successorHref == "#b-11111111-2222-4333-8444-555555555555")
+        #expect(entry.lines[1].answeredIn == nil)
+        #expect(entry.lines[2].answer == "Apple refused it: BadPriority")
+        #expect(entry.lines[2].deliveryAdvice?.isEmpty == false)
+        #expect(entry.withdrawAction == nil)
+        let waiting = TimelineEntry(
+            try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [:])
+        #expect(waiting.withdrawAction?.hasSuffix("/withdraw") == true && waiting.entryText == nil)
+    }
+
+    @Test func `the page offers what the event's state allows`() throws {
+        let samples = try Samples()
+        func actions(_ state: Event.State, _ starts: [AudienceStart] = []) throws -> EventActions {
+            var event = samples.event(state)
+            if !starts.isEmpty {
+                event.specification.start = StartDeclaration(
+                    attributesType: "A", attributes: Array("{}".utf8), alert: Array("{}".utf8))
+            }
+            return EventActions(event, starts: starts)
+        }
+        let live = try actions(.live)
+        #expect(live.composeHref != nil && live.cancelHref != nil && live.reopenHref == nil && live.startHref == nil)
+        let over = try actions(.ended)
+        #expect(over.composeHref == nil && over.cancelHref == nil && over.moveAction == nil && over.reopenHref != nil)
+        #expect(try actions(.live, [samples.start(.running)]).stopAction != nil)
+        #expect(try actions(.live, [samples.start(.running)]).startHref == nil)
+        #expect(try actions(.live, [samples.start(.stopped)]).startHref != nil)
+        #expect(try actions(.live, [samples.start(.stopped)]).stopAction == nil)
+    }
+
+    @Test func `an older page does not refresh itself, and has the newest score all the same`() throws {
+        let samples = try Samples()
+        let event = samples.event()
+        let contents = samples.contents(event, [try samples.message([samples.delivery(.accepted)])])
+        #expect(EventDetail(contents, samples.visit()).liveEvent == samples.key)
+        let older = EventDetail(contents, samples.visit(query: "cursor=x"))
+        #expect(older.refresh == nil && older.liveEvent == nil && older.cards.count == 1)
+    }
+}

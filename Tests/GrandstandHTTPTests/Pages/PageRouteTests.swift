@@ -1,0 +1,136 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// What pages are asked for by their addresses, and what they answer to what they cannot show.
+struct PageRouteTests {
+    private static let place = "/console/apps/com.example.Stadium/production"
+
+    @Test(arguments: [
+        ("/console/events?state=nonsense", "state"), ("/console/events?bundleId=%21", "bundle ID"),
+        ("/console/events?key=a%20b", "event key"), ("/console/audit-log?from=yesterday", "from"),
+        ("/console/audit-log?action=nothing", "channel.created"), ("/console/audit-log?to=2026-13-01", "to"),
+    ])
+    func `an address that cannot be meant is refused before anything is asked`(
+        path: String, hint: String
+    ) async throws {
+        let answer = try await ConsoleWorld().get(path)
+        #expect(answer.status == 422)
+        #expect(answer.body.contains(hint), "\(answer.body)")
+    }
+
+    @Test(arguments: ["managed=maybe", "state=gone", "storagePolicy=1", "eventKey=a%20b"])
+    func `so is a list of channels`(query: String) async throws {
+        let samples = try Samples()
+        var world = ConsoleWorld()
+        world.apps.find = { _ in samples.registered() }
+        #expect(try await world.get(Self.place + "/channels?" + query).status == 422)
+    }
+
+    @Test func `what is not there is told on a page with the request's name`() async throws {
+        var world = ConsoleWorld()
+        world.apps.find = { _ in nil }
+        world.events.find = { _ in nil }
+        world.reconciliations.read = { _, _ in nil }
+        for path in [
+            "/console/events/none", "/console/events/a%20b", "/console/apps/com.example.None", Self.place + "/channels",
+            Self.place + "/reconciliations", Self.place + "/reconciliations/11111111-2222-4333-8444-555555555555",
+            Self.place + "/reconciliations/1", "/console/apps/com.example.Stadium/staging/channels",
+        ] {
+            let answer = try await world.get(path)
+            #expect(answer.status == 404, "\(path)")
+            #expect(answer.body.contains("<code>1a2b</code>"), "\(path)")
+        }
+    }
+
+    @Test func `a store that is away is told, and nothing else of it`() async throws {
+        var world = ConsoleWorld()
+        world.channels.count = { throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
+        let away = try await world.get("/console")
+        #expect(away.status == 503)
+        #expect(away.headers[.retryAfter] == "1")
+        let failed = try await ConsoleWorld().get("/console")
+        #expect(failed.status == 500)
+        #expect(failed.body.contains("The log has more"))
+        #expect(!failed.body.contains("Unasked"))
+    }
+
+    @Test func `lists are narrowed and paged as their address says, and go on with it`() async throws {
+        let samples = try Samples()
+        var world = ConsoleWorld()
+        world.events.list = { filter, page in
+            guard filter == EventFilter(state: .live, kind: "a&b", bundleID: samples.bundleID, within: .all) else {
+                throw Unasked()
+            }
+            guard page == PageRequest(limit: 50) || page == PageRequest(limit: 50, cursor: "c=") else {
+                throw Unasked()
+            }
+            return Page(items: [samples.event()], nextCursor: page.cursor == nil ? "c=" : nil)
+        }
+        let first = try await world.get("/console/events?state=live&kind=a%26b&bundleId=com.example.Stadium")
+        let link = try #require(first.body.firstMatch(of: /<a rel="next" href="([^"]+)"/)?.1)
+        #expect(!first.body.contains("First page"))
+        let second = try await world.get(link.replacingOccurrences(of: "&amp;", with: "&"))
+        #expect(second.status == 200)
+        #expect(second.body.contains("First page"))
+        #expect(!second.body.contains(#"rel="next""#))
+
+        world.channels.list = { app, filter, page in
+            let wanted = ChannelFilter(
+                state: .failed, storagePolicy: .noMessageStored, eventKey: samples.key, channelID: "abc==")
+            guard app == samples.app, filter == wanted, page.cursor == "c" else { throw Unasked() }
+            return Page(items: [], nextCursor: nil)
+        }
+        world.apps.find = { _ in samples.registered() }
+        let channels = try await world.get(
+            Self.place
+                + "/channels?state=failed&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D&cursor=c")
+        #expect(channels.body.contains("No channel fits."))
+        #expect(channels.body.contains(#"<option value="failed" selected>failed</option>"#))
+
+        world.auditLog.list = { filter, page in
+            let wanted = AuditFilter(
+                actor: "key:ops", action: .channelCreated, bundleID: samples.bundleID, from: Samples.now,
+                to: Samples.now.addingTimeInterval(60))
+            guard filter == wanted, page.cursor == "9" else { throw Unasked() }
+            return Page(items: [samples.entry()], nextCursor: nil)
+        }
+        let log = try await world.get(
+            "/console/audit-log?actor=key%3Aops&action=channel.created&bundleId=com.example.Stadium&from=2026-11-22"
+                + "&to=2026-11-22T00:01:00Z&cursor=9")
+        #expect(log.status == 200)
+    }
+
+    @Test func `a whole key leads to its event, and a page can be kept from showing itself anew`() async throws {
+        let samples = try Samples()
+        var world = ConsoleWorld()
+        #expect(try await world.get("/console/events?key=derby").location == "/console/events/derby")
+        world.apps.find = { _ in samples.registered() }
+        world.events.find = { _ in samples.event() }
+        world.outbox.list = { _, _, _ in Page(items: [], nextCursor: nil) }
+        #expect(try await world.get("/console/events/derby").body.contains(#"http-equiv="refresh" content="5""#))
+        #expect(try await !world.get("/console/events/derby?refresh=off").body.contains("http-equiv"))
+    }
+
+    @Test(arguments: [
+        "/console/%3Cscript%3E", "/console/events/%3Cscript%3E", "/console/apps/%22%3E%3Cscript%3E",
+        "/console/events?kind=%3Cscript%3E%22%27", "/console/audit-log?actor=%22%3E%3Cscript%3E",
+        "/console/events?state=%3Cscript%3E", "/console/sign-in?next=%2Fconsole%22%3E%3Cscript%3E",
+        "/console/events?kind=%E2%80%AEx",
+    ])
+    func `what an address says stays text`(path: String) async throws {
+        var world = ConsoleWorld()
+        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+        world.auditLog.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let body = try await world.get(path).body
+        #expect(body.hasPrefix("<!doctype html>"))
+        // The console's own is all there is.
+        #expect(body.components(separatedBy: "<script").count == 2)
+        #expect(!body.unicodeScalars.contains("\u{202E}"))
+    }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// How long a session lasts, and what ends it.
+struct SessionTests {
+    @Test func `after signing out a copy of the cookie opens nothing`() async throws {
+        var world = ConsoleWorld()
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let session = world.session("operate")
+        #expect(try await world.get("/console/nowhere", in: session).status == 404)
+        // The form in each page's head has the session's token; one that is too old leaves all the same.
+        let page = try await world.get("/console/apps", in: session).body
+        let form = try #require(page.components(separatedBy: #"action="/console/sign-out""#).last)
+        let token = form.components(separatedBy: #"name="token" value=""#).dropFirst().first?.prefix { $0 != "\"" }
+        #expect(FormToken.read(token.map(String.init), for: session, now: Samples.now) != .foreign)
+        let foreign = FormToken.text(for: world.session("operate"), now: Samples.now)
+        for form in [[], [("token", foreign)]] {
+            let refused = try await world.post("/console/sign-out", form, in: session)
+            #expect(refused.status == 403 && refused.cookie == nil)
+            #expect(refused.body.contains("This form is of another session"))
+        }
+        let old = FormToken.text(for: session, now: Samples.now.addingTimeInterval(-FormToken.lifetime - 1))
+        let out = try await world.post("/console/sign-out", [("token", old)], in: session)
+        #expect(out.status == 303)
+        #expect(out.cookie?.contains("Max-Age=0") == true)
+        let copy = try await world.get("/console/apps", in: session)
+        #expect(copy.status == 401)
+        #expect(copy.body.contains("You were signed out: This session is over."))
+        #expect(copy.body.contains(#"value="/console/apps""#))
+        #expect(copy.cookie?.contains("Max-Age=0") == true)
+    }
+
+    @Test func `it ends with its key, and when the key is replaced`() async throws {
+        let world = ConsoleWorld()
+        let session = world.session("operate")
+        let id = ConsoleWorld.id(of: "operate")
+        var key = try #require(try await world.sessions.validKey(id))
+        key.replacedBy = UUID()
+        world.sessions.setKey(id, key)
+        #expect(
+            try await world.get("/console/apps", in: session).body.contains("Its key was rotated. Sign in with its new")
+        )
+        world.sessions.setKey(id, nil)
+        let answer = try await world.get("/console/apps", in: session)
+        #expect(answer.status == 401)
+        #expect(answer.body.contains("Its key was revoked, was rotated without an overlap, or has expired."))
+    }
+
+    @Test(arguments: [
+        (0, 7_199, true), (0, 7_201, false), (43_199 - 60, 43_199, true), (43_190, 43_201, false),
+    ])
+    func `it ends after two hours without a page, and after twelve however busy`(
+        used: Int, seconds: Int, isOpen: Bool
+    ) async throws {
+        var world = ConsoleWorld()
+        let session = world.session("lookup")
+        let key = ConsoleWorld.id(of: "lookup")
+        world.sessions.put(
+            ConsoleSession(
+                id: session.id, key: key, startedAt: Samples.now,
+                usedAt: Samples.now.addingTimeInterval(TimeInterval(used))))
+        world.now = { Samples.now.addingTimeInterval(TimeInterval(seconds)) }
+        // A key of that scope sees no page; a session that is over is told before.
+        #expect(try await world.get("/console/apps", in: session).status == (isOpen ? 403 : 401))
+    }
+
+    @Test func `a page keeps it alive, what a script fetches does not`() async throws {
+        var world = ConsoleWorld()
+        let session = world.session("lookup")
+        world.now = { Samples.now.addingTimeInterval(3_600) }
+        _ = try await world.get("/console/apps", in: session, headers: ["Grandstand-Live": "tick"])
+        #expect(world.sessions.all.map(\.usedAt) == [Samples.now])
+        _ = try await world.get("/console/apps", in: session)
+        #expect(world.sessions.all.map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
+    }
+
+    @Test func `signing in anew ends the session there was, and takes the cookie back that held the key`() async throws
+    {
+        let world = ConsoleWorld()
+        let session = world.session("operate")
+        let answer = try await world.post(
+            "/console/sign-in", [("key", "organise")], in: session, headers: ["Cookie": "grandstand-console=gs_old"])
+        #expect(answer.status == 303)
+        #expect(world.sessions.all.map(\.key) == [ConsoleWorld.id(of: "organise")])
+        let cookies = answer.headers[values: .setCookie]
+        #expect(cookies.contains { $0.hasPrefix("grandstand-console=;") && $0.contains("Max-Age=0") })
+    }
+
+    @Test func `the live view ends with the session, and shows only what its key reaches`() async throws {
+        var world = ConsoleWorld()
+        let samples = try Samples()
+        world.events.find = { $0 == samples.key ? samples.event() : nil }
+        nonisolated(unsafe) var admitted: [@Sendable () async -> Bool] = []
+        nonisolated(unsafe) var subjects: [LiveSubject] = []
+        world.watch = { subject, isAdmitted in
+            subjects.append(subject)
+            admitted.append(isAdmitted)
+            return .init(status: .ok)
+        }
+        let session = world.session("organise@")
+        #expect(try await world.get("/console/live?event=derby", in: session).status == 200)
+        #expect(subjects.map(\.reach) == [.only([samples.bundleID])])
+        #expect(await admitted[0]())
+        #expect(try await world.head("/console/live?event=derby", as: "organise@").body.isEmpty)
+        world.sessions.setKey(ConsoleWorld.id(of: "organise@"), nil)
+        #expect(await !admitted[0]())
+        #expect(try await world.get("/console/live?event=derby", as: "operate").status == 403)
+        #expect(try await world.get("/console/live?event=other", as: "organise").status == 404)
+        #expect(try await world.get("/console/live", as: "organise").status == 422)
+        #expect(try await world.get("/console/live?event=derby", as: nil).status == 401)
+    }
+}

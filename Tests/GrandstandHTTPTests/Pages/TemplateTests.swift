@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandHTTP
+
+/// Templates and the pages made of them.
+struct TemplateTests {
+    private static let parts: Set<TemplateName> = [
+        .layout, .command, .facts, .option, .pager, .pieces, .refusal, .table, .time, .token, .confirmKey, .runs,
+        .appForm, .plot, .webhookForm,
+    ]
+
+    @Test func `every page renders, whole`() throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples()
+        var seen: Set<TemplateName> = []
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            #expect(html.hasPrefix("<!doctype html>"), "\(page.template)")
+            #expect(html.hasSuffix("</html>\n"), "\(page.template)")
+            #expect(html.contains("<title>\(page.title)"), "\(page.template)")
+            #expect(!html.contains("{{") && !html.contains("Optional("), "\(page.template)")
+            for tag in ["table", "tr", "td", "section", "dl", "dd", "form", "a", "bdi", "select", "code", "p"] {
+                let opened =
+                    html.components(separatedBy: "<\(tag)>").count + html.components(separatedBy: "<\(tag) ").count - 2
+                #expect(opened == html.components(separatedBy: "</\(tag)>").count - 1, "\(tag) in \(page.template)")
+            }
+            #expect(html.components(separatedBy: "<table>").count == html.components(separatedBy: "<caption>").count)
+            let scripts = html.components(separatedBy: "<script")
+            #expect(
+                scripts.count == 2 && scripts.last?.hasPrefix(#" src="/console/console.js" defer></script>"#) == true)
+            #expect(!html.contains("style="))
+            seen.insert(page.template)
+        }
+        #expect(seen == Set(TemplateName.allCases).subtracting(Self.parts))
+    }
+
+    /// A name that a template gets wrong would leave its place empty, in silence.
+    @Test func `every name a template reads is a name of what it is given`() throws {
+        let samples = try Samples()
+        var given: [TemplateName: Set<String>] = [:]
+        for page in try samples.pages() {
+            Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
+        }
+        // A piece is asked for each kind that it may be of; what each has is the same on every page.
+        var pieces = Piece.kinds
+        for page in try samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
+        for (template, names) in given {
+            let unknown = try Self.names(of: template).subtracting(names.union(pieces))
+            #expect(unknown.isEmpty, "\(template)")
+        }
+    }
+
+    /// The names of all stored properties of `value` and of what is in it.
+    ///
+    /// - Parameter only: within values of this type; `nil`: everywhere.
+    private static func collect(_ value: Any, into names: inout Set<String>, only: Any.Type? = nil) {
+        let isWanted = only == nil || type(of: value) == only
+        for child in Mirror(reflecting: value).children {
+            if let label = child.label, isWanted { names.insert(label) }
+            collect(child.value, into: &names, only: isWanted ? nil : only)
+        }
+    }
+
+    /// The names a template and its parts read.
+    private static func names(of template: TemplateName) throws -> Set<String> {
+        let tags = TemplateTags(template.text)
+        var names: Set<String> = []
+        for tag in tags.tags where !"><$/!".contains(tag.first ?? "!") {
+            var name = tag.drop { "#^".contains($0) }
+            if let open = name.firstIndex(of: "(") { name = name[name.index(after: open)...].dropLast() }
+            if name == "." { continue }
+            names.formUnion(name.split(separator: ".").map(String.init))
+        }
+        for part in tags.parts { names.formUnion(try Self.names(of: try #require(TemplateName(rawValue: part)))) }
+        return names
+    }
+
+    @Test func `every command a page shows is one the program takes`() async throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples(text: "O'Neill's \"final\"")
+        var lines: Set<String> = []
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            for part in html.components(separatedBy: #"<code class="command">"#).dropFirst() {
+                let line = try #require(part.components(separatedBy: "</code>").first)
+                lines.insert(
+                    line.replacingOccurrences(of: "&#39;", with: "'").replacingOccurrences(of: "&quot;", with: "\"")
+                        .replacingOccurrences(of: "&amp;", with: "&"))
+            }
+        }
+        #expect(lines.count > 4)
+        for line in lines {
+            let words = try await Self.words(of: line)
+            #expect(words.first == "grandstand")
+            #expect(throws: Never.self, "\(line)") { _ = try GrandstandTool.parseAsRoot(Array(words.dropFirst())) }
+        }
+    }
+
+    /// The words of a line as a shell has them: quotes and backslashes, nothing else.
+    private static func words(of line: String) async throws -> [String] {
+        let script = "for word in \(line); do printf '%s\\n' \"$word\"; done"
+        let output = try await Program.run(URL(filePath: "/bin/sh"), ["-c", script])
+        return output.text.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `text from outside stays text on every page`() throws {
+        let templates = try ConsoleTemplates()
+        let samples = try Samples(text: "<script>x</script>\"\u{301} onfocus='x'\u{202E}&{{key}}")
+        for page in try samples.pages() {
+            let html = templates.html(page, samples.frame(page))
+            #expect(!html.unicodeScalars.contains("\u{202E}"), "\(page.template)")
+            #expect(!html.contains("<script>"), "\(page.template)")
+            // By scalars, as browsers read.
+            let scalars = Array(html.unicodeScalars)
+            let accented = scalars.indices.dropFirst().filter { scalars[$0] == "\u{301}" }
+            #expect(accented.allSatisfy { scalars[$0 - 1] == ";" }, "\(page.template)")
+            #expect(html.contains("&lt;script&gt;"), "\(page.template)")
+        }
+    }
+
+    @Test(arguments: [
+        ("{{{name}}}", "unescaped"), ("{{&name}}", "unescaped"), ("{{=<% %>=}}", "unescaped"),
+        ("{{>nothing}}", "nothing"), ("{{<nothing}}{{/nothing}}", "nothing"), ("{{#rows}}", "does not parse"),
+    ])
+    func `a template with a mistake is found when it is parsed`(text: String, what: String) throws {
+        _ = try ConsoleTemplates()
+        let fault = #expect(throws: TemplateFault.self) { try ConsoleTemplates.template("test", text) }
+        #expect(fault?.description.contains(what) == true)
+    }
+}

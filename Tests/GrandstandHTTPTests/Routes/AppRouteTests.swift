@@ -1,0 +1,122 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+struct AppRouteTests {
+    private static func world() throws -> RouteWorld {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
+        let app = App(
+            bundleID: bundleID, name: "Stadium", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+            version: 7)
+        var world = RouteWorld()
+        world.apps.find = { $0 == app.bundleID ? app : nil }
+        world.apps.list = { _, reach in
+            Page(items: reach.covers(app.bundleID) ? [app] : [], nextCursor: nil)
+        }
+        world.gateway.state = .ok
+        return world
+    }
+
+    @Test func `a lookup key sees an app's name, and nothing of teams, keys or quirks`() async throws {
+        let world = try Self.world()
+        let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_lookup").text == expected)
+        #expect(
+            try await world("GET", "/v1/apps", as: "gs_lookup").text == #"{"items":[\#(expected)],"nextCursor":null}"#)
+        // Any other scope shows it all.
+        let all = try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_organise")
+        #expect(all.json["teamId"] as? String == "TEAM123456")
+        #expect(all.json["credentials"] as? [String: String] == ["development": "ok", "production": "ok"])
+    }
+
+    @Test func `an answer carries its version, and a PUT hands on what it asks of it`() async throws {
+        var world = try Self.world()
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium").headers[.eTag] == #""7""#)
+        let body = Array(#"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#.utf8)
+        let conditions: [([String: String], WriteCondition)] = [
+            ([:], .none), (["If-Match": #""7""#], .versions([7])), (["If-Match": #""0", "7""#], .versions([0, 7])),
+            (["If-Match": #"W/"7""#], .versions([])), (["If-Match": "*"], .present), (["If-None-Match": "*"], .absent),
+        ]
+        for (headers, expected) in conditions {
+            world.apps.save = { _, condition in
+                guard condition == expected else { throw Unasked() }
+                throw Problem(.versionMismatch, "It is as expected.")
+            }
+            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
+            #expect(answer.slug == "version-mismatch", "\(headers)")
+        }
+        for headers in [
+            ["If-Match": "7"], ["If-None-Match": #""7""#], ["If-Match": #""7""#, "If-None-Match": "*"],
+        ] {
+            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
+            #expect(answer.slug == "invalid-request", "\(headers)")
+        }
+    }
+
+    @Test func `what is out of reach is refused, what does not exist is told from it`() async throws {
+        let world = try Self.world()
+        #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
+        #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
+        #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
+    }
+
+    @Test func `a preview is kept as it is written, and one that is no template is refused at its place`() async throws
+    {
+        var world = try Self.world()
+        world.apps.save = { app, _ in (app, true) }
+        func put(_ preview: String) async throws -> RouteWorld.Answer {
+            let body = #"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567", "preview": \#(preview)}"#
+            return try await world("PUT", "/v1/apps/com.example.Stadium", Array(body.utf8))
+        }
+        let kept = try await put(#"{"compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"}"#)
+        #expect(kept.status == 201)
+        #expect(
+            kept.json["preview"] as? [String: String]
+                == ["compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"])
+        #expect(try await put("null").json["preview"] is NSNull)
+        let refused = try await put(#"{"compact": "{{home", "expanded": "{{>x}}", "large": ""}"#)
+        #expect(refused.status == 422)
+        #expect(refused.text.contains("/preview/compact") && refused.text.contains("line 1, column 1"))
+        #expect(refused.text.contains("/preview/expanded") && refused.text.contains("/preview/large"))
+    }
+
+    private static let place = "/v1/apps/com.example.Stadum/production"
+    private static let id = "11111111-2222-4333-8444-555555555555"
+
+    @Test(
+        arguments: [
+            ("GET", "/channels", nil), ("GET", "/channels?managed=false", nil), ("GET", "/channels/\(id)", nil),
+            ("DELETE", "/channels/\(id)", nil), ("POST", "/channels/import", #"{"channelId": "abc=="}"#),
+            ("POST", "/channels/\(id)/broadcasts", #"{"event": "update", "contentState": {}}"#),
+            ("GET", "/reconciliations", nil), ("GET", "/reconciliations/\(id)", nil),
+            ("PUT", "/quirks/management-path", #"{"value": "lowercased"}"#),
+        ] as [(String, String, String?)])
+    func `a typo in an app's name is told from an app that has nothing`(
+        method: String, path: String, body: String?
+    ) async throws {
+        let answer = try await Self.empty(method, Self.place + path, body.map { Array($0.utf8) })
+        #expect(answer.status == 404)
+        #expect(answer.slug == "app-not-found")
+        #expect(answer.detail.contains("PUT /v1/apps"))
+    }
+
+    @Test func `so it is where events are asked for by app`() async throws {
+        let answer = try await Self.empty("GET", "/v1/events?bundleId=com.example.Stadum")
+        #expect(answer.slug == "app-not-found")
+    }
+
+    /// A path without a route.
+    private static var empty: RouteWorld {
+        var world = RouteWorld()
+        world.apps.find = { _ in nil }
+        world.channels.find = { _ in nil }
+        world.channels.locate = { _ in nil }
+        world.reconciliations.read = { _, _ in nil }
+        return world
+    }
+}

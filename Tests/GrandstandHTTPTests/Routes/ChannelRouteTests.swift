@@ -1,0 +1,243 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// `/v1/apps/{bundleId}/{environment}/channels`.
+struct ChannelRouteTests {
+    private static let base = "/v1/apps/com.example.Stadium/production/channels"
+    private static let one = base + "/11111111-2222-4333-8444-555555555555"
+    private static let shape =
+        #"{"id":"11111111-2222-4333-8444-555555555555","channelId":"abc==","bundleId":"com.example.Stadium","#
+        + #""environment":"production","storagePolicy":"noMessageStored","state":"active","eventKey":null,"#
+        + #""label":"gate 7","reason":null,"nextAttemptAt":null,"createdAt":"2026-11-21T20:45:00.000Z","managed":true}"#
+    private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
+
+    /// A world with one app and one channel.
+    private static func world() -> RouteWorld {
+        var world = RouteWorld()
+        world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
+        world.channels.find = { $0 == Sample.id ? Sample.channel() : nil }
+        world.channels.locate = { $0 == selector ? Sample.address : nil }
+        return world
+    }
+
+    /// One that takes an intent, and hears this from Apple.
+    private static func creating(_ answer: APNsAnswer<String>) -> RouteWorld {
+        var world = Self.world()
+        world.channels.intend = { draft in
+            let wanted = ChannelDraft(
+                bundleID: Sample.stadium, environment: .production, storagePolicy: .noMessageStored, label: "gate 7")
+            guard draft == wanted else { throw Unasked() }
+            return Sample.task(.creating)
+        }
+        world.gateway.create = { policy, _ in policy == .noMessageStored ? answer : .unanswered("another policy") }
+        world.gateway.state = .ok
+        world.channels.note = { outcome, _ in
+            Sample.channel(outcome.change == .created(channelID: "abc==") ? .active : .deleted)
+        }
+        return world
+    }
+
+    private static let draft = #"{"storagePolicy": "noMessageStored", "label": "gate 7"}"#
+
+    static let refusals: [Refusal] = [
+        .init("no policy", "POST", base, "{}", pointers: ["/storagePolicy"]),
+        .init("a policy as a number", "POST", base, #"{"storagePolicy": 1}"#, pointers: ["/storagePolicy"]),
+        .init(
+            "an unknown field", "POST", base, #"{"storagePolicy": "noMessageStored", "name": "x"}"#,
+            slug: "unknown-field", pointers: ["/name"]),
+        .init("nothing to import", "POST", base + "/import", "{}", pointers: ["/channelId"]),
+        .init("an ID with a space", "POST", base + "/import", #"{"channelId": "a b"}"#, pointers: ["/channelId"]),
+        .init(
+            "an event key out of its alphabet", "POST", base + "/import", #"{"channelId": "a", "eventKey": "a b"}"#,
+            pointers: ["/eventKey"]),
+        .init("an unknown state", "GET", base + "?state=gone", pointers: ["state"], hint: "retiring"),
+        .init("an unknown policy", "GET", base + "?storagePolicy=1", pointers: ["storagePolicy"]),
+        .init("an event key that is none", "GET", base + "?eventKey=a%20b", pointers: ["eventKey"]),
+        .init("managed, perhaps", "GET", base + "?managed=maybe", pointers: ["managed"]),
+        .init("a filter of unmanaged ones", "GET", base + "?managed=false&state=active", pointers: ["managed"]),
+        .init("a page of nothing", "GET", base + "?limit=0", pointers: ["limit"]),
+        .init("an unmanaged page of 201", "GET", base + "?managed=false&limit=201", pointers: ["limit"]),
+        .init("verify, perhaps", "GET", one + "?verify=1", pointers: ["verify"]),
+        .init("force, perhaps", "DELETE", one + "?force=yes", pointers: ["force"]),
+        .init(
+            "Apple's ID in a path", "GET", base + "/dHN0LXNyY2g%3D", status: 404, slug: "channel-not-found",
+            hint: "UUIDs"),
+        .init("Apple's ID to delete", "DELETE", base + "/dHN0LXNyY2g%3D", status: 404, slug: "channel-not-found"),
+        .init(
+            "an environment that is none", "DELETE", one.replacingOccurrences(of: "production", with: "staging"),
+            status: 404, slug: "not-found", pointers: ["environment"]),
+        .init(
+            "a list in no environment", "GET", base.replacingOccurrences(of: "production", with: "staging"),
+            status: 404, slug: "not-found", pointers: ["environment"]),
+    ]
+
+    @Test(arguments: refusals)
+    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+
+    @Test func `a channel is created as it was asked for, and answered whole`() async throws {
+        let answer = try await Self.creating(.accepted("abc==", .init(requestID: nil)))("POST", Self.base, Self.draft)
+        #expect(answer.status == 201)
+        #expect(answer.text == Self.shape)
+    }
+
+    @Test func `what Apple says to a creation is told, or that it said nothing`() async throws {
+        let refusal = APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)
+        let refused = try await Self.creating(.refused(refusal))("POST", Self.base, Self.draft)
+        #expect(refused.status == 502)
+        #expect(refused.slug == "apns-refused")
+        #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "BroadcastFeatureNotEnabled")
+        #expect(refused.detail.contains("Broadcast Capability"))
+        let unanswered = try await Self.creating(.unanswered("no answer"))("POST", Self.base, Self.draft)
+        #expect(unanswered.status == 504)
+        #expect(unanswered.json["id"] as? String == Sample.id.uuidString)
+    }
+
+    @Test func `Apple's words and its Retry-After are told as they came`() async throws {
+        let spelled = APNsRefusal(status: 400, reason: APNsReason(rawValue: "FeatureNotEnabled"))
+        let refused = try await Self.creating(.refused(spelled))("POST", Self.base, Self.draft)
+        #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "FeatureNotEnabled")
+        #expect(refused.detail.contains("Broadcast Capability"))
+        let throttled = APNsRefusal(status: 429, reason: .tooManyRequests, retryAfter: 7)
+        let problem = try await Self.creating(.refused(throttled))("POST", Self.base, Self.draft)
+        #expect(problem.status == 502)
+        #expect(problem.headers[.retryAfter] == "7")
+    }
+
+    @Test func `a filter that stands twice is no unknown field`() async throws {
+        let answer = try await Self.world()("GET", Self.base + "?state=active&state=deleted")
+        #expect(answer.slug == "invalid-request")
+        #expect(answer.status == 422)
+    }
+
+    @Test func `at the limit Apple is not asked`() async throws {
+        var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
+        world.channels.intend = { _ in throw Problem.quotaExhausted(Sample.address, limit: 2, used: 1, reserved: 1) }
+        world.channels.spare = { [] }
+        let answer = try await world("POST", Self.base, Self.draft)
+        #expect(answer.status == 409)
+        #expect(answer.slug == "quota-exhausted")
+        #expect(["limit", "used", "reserved"].map { answer.json[$0] as? Int } == [2, 1, 1])
+        #expect(answer.json["apns"] == nil)
+    }
+
+    @Test func `a list is narrowed and paged as its query says`() async throws {
+        var world = Self.world()
+        world.channels.list = { app, filter, page in
+            guard app == Self.selector else { throw Unasked() }
+            let isNarrow = filter != ChannelFilter()
+            let wanted = ChannelFilter(
+                state: .active, storagePolicy: .noMessageStored, eventKey: Sample.derby, channelID: "abc==")
+            guard !isNarrow || filter == wanted,
+                page == (isNarrow ? PageRequest(limit: 2, cursor: "c") : PageRequest(limit: 50))
+            else { throw Unasked() }
+            return Page(items: [Sample.channel()], nextCursor: isNarrow ? "next" : nil)
+        }
+        let query = "?state=active&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D&limit=2&cursor=c"
+        #expect(
+            try await world("GET", Self.base + query).text == #"{"items":[\#(Self.shape)],"nextCursor":"next"}"#)
+        #expect(
+            try await world("GET", Self.base + "?managed=true").text == #"{"items":[\#(Self.shape)],"nextCursor":null}"#
+        )
+    }
+
+    @Test func `unmanaged channels have the shape of the others`() async throws {
+        var world = Self.world()
+        world.channels.unmanaged = { app, page in
+            guard app == Self.selector, page == PageRequest(limit: 3, cursor: "c") else { throw Unasked() }
+            return Page(items: [UnmanagedChannel(channelID: "xyz==", firstSeenAt: RouteWorld.now)], nextCursor: "d")
+        }
+        let answer = try await world("GET", Self.base + "?managed=false&limit=3&cursor=c")
+        #expect(
+            answer.text
+                == #"{"items":[{"id":null,"channelId":"xyz==","bundleId":"com.example.Stadium","#
+                + #""environment":"production","storagePolicy":null,"firstSeenAt":"2026-11-21T20:45:00.000Z","#
+                + #""managed":false}],"nextCursor":"d"}"#)
+    }
+
+    @Test func `a channel is shown, and Apple is asked for it on request only`() async throws {
+        var world = Self.world()
+        #expect(try await world("GET", Self.one).text == Self.shape)
+        let none = try await world("GET", Self.base + "/\(Sample.otherID)")
+        #expect(none.slug == "channel-not-found")
+        #expect(none.detail.contains("not Apple's channelId"))
+        world.gateway.read = { id, _ in
+            id == "abc==" ? .accepted(.noMessageStored, .init(requestID: nil)) : .unanswered("another")
+        }
+        let verified = try await world("GET", Self.one + "?verify=true")
+        #expect(
+            verified.text
+                == Self.shape.dropLast()
+                + #","verified":{"exists":true,"storagePolicy":"noMessageStored","at":"2026-11-21T20:45:00.000Z"}}"#)
+        world.gateway.read = { _, _ in .refused(APNsRefusal(status: 410, reason: .channelNotRegistered)) }
+        let gone = try await world("GET", Self.one + "?verify=true").json["verified"] as? [String: Any]
+        #expect(gone?["exists"] as? Bool == false)
+    }
+
+    @Test(arguments: [("", false), ("?force=false", false), ("?force=true", true)])
+    func `a deletion is forced when it says so`(query: String, isForced: Bool) async throws {
+        var world = Self.world()
+        world.channels.begin = { id, app, force in
+            guard id == Sample.id, app == Self.selector, force == isForced else { throw Unasked() }
+            return Sample.task(.deleting)
+        }
+        world.gateway.delete = { id, _ in
+            id == "abc==" ? .accepted((), .init(requestID: nil)) : .unanswered("another")
+        }
+        world.channels.note = { outcome, _ in Sample.channel(outcome.change == .deleted ? .deleted : .deleting) }
+        let answer = try await world("DELETE", Self.one + query)
+        #expect(answer.status == 204)
+        #expect(answer.body.isEmpty)
+    }
+
+    @Test func `a channel is imported for the event and with the policy that Apple says`() async throws {
+        var world = Self.world()
+        world.gateway.read = { id, _ in
+            id == "abc==" ? .accepted(.mostRecentMessageStored, .init(requestID: nil)) : .unanswered("another")
+        }
+        world.channels.adopt = { wanted in
+            guard wanted.channelID == "abc==", wanted.storagePolicy == .mostRecentMessageStored,
+                wanted.eventKey == Sample.derby, wanted.label == "x", wanted.reach == .only([Sample.stadium])
+            else { throw Unasked() }
+            return Sample.channel()
+        }
+        let body = #"{"channelId": "abc==", "label": "x", "eventKey": "derby"}"#
+        let answer = try await world("POST", Self.base + "/import", body, as: "gs_stadium")
+        #expect(answer.status == 201)
+        #expect(answer.text == Self.shape)
+    }
+
+    @Test func `a creation that was interrupted is taken up, waited for or made anew`() async throws {
+        var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
+        world.idempotency.stepwise = { _, recover, work in
+            if let answer = try await recover(Sample.id) { return .init(answer: answer, isReplay: true) }
+            return .init(answer: try await work(), isReplay: false)
+        }
+        let headers = ["Idempotency-Key": "k"]
+        let cases: [(Channel.State?, Int, replayed: Bool)] = [
+            (.active, 201, true), (.creating, 404, false), (.failed, 201, false), (.deleted, 201, false),
+            (nil, 201, false),
+        ]
+        for (state, status, replayed) in cases {
+            world.channels.find = { _ in
+                var channel = state.map { Sample.channel($0) }
+                // APNs had refused it.
+                if state == .deleted { channel?.channelID = nil }
+                return channel
+            }
+            let answer = try await world("POST", Self.base, Self.draft, headers: headers)
+            #expect(answer.status == status, "\(String(describing: state))")
+            #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(String(describing: state))")
+            if state == .creating {
+                #expect(answer.slug == "channel-pending")
+                #expect(answer.headers[.retryAfter] == "2")
+            }
+        }
+    }
+}

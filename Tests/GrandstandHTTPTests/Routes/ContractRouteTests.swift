@@ -1,0 +1,206 @@
+internal import APNsWire
+internal import ContractKit
+internal import Foundation
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// `openapi.yaml` and the code say the same, both ways; and it keeps its own rules.
+struct ContractRouteTests {
+    private static let contract = OpenAPIDocument.served
+
+    @Test func `each operation of the contract has one route, and no other route exists`() {
+        let api = RouteWorld().api
+        let routed = (api.table.routes + api.health.routes).map(\.operation.id)
+        #expect(routed.sorted() == Contract.Operation.all.map(\.id).sorted())
+    }
+
+    @Test func `only probes, metrics and the contract itself need no key`() {
+        let open = Contract.Operation.all.filter { $0.scopes == nil }
+        #expect(open.map(\.id) == ["health", "readiness", "metrics", "contract"])
+    }
+
+    @Test func `the contract is for everybody, whatever the query`() async throws {
+        let answer = try await RouteWorld()("GET", "/openapi.yaml?v=1", as: nil)
+        #expect(answer.status == 200)
+        #expect(answer.headers[.contentType] == "application/yaml")
+    }
+
+    /// The words of an enumeration of the contract, and of the type that has them in the code.
+    private static func words<Rule: CaseIterable & RawRepresentable<String>>(
+        _ contract: [some ContractWord], _ rule: Rule.Type
+    ) -> (contract: [String], code: [String]) {
+        (contract.map(\.rawValue), rule.allCases.map(\.rawValue))
+    }
+
+    @Test func `the words of the contract are those of the code`() {
+        let pairs = [
+            Self.words(Contract.Environment.allCases, APNsEnvironment.self),
+            Self.words(Contract.StoragePolicy.allCases, StoragePolicy.self),
+            Self.words(Contract.Scope.allCases, APIKey.Scope.self),
+            Self.words(Contract.ChannelState.allCases, Channel.State.self),
+            Self.words(Contract.EventState.allCases, Event.State.self),
+            Self.words(Contract.FollowableState.allCases, LookupListQuery.State.self),
+            Self.words(Contract.DeliveryState.allCases, Delivery.State.self),
+            Self.words(Contract.BroadcastState.allCases, Broadcast.State.self),
+            Self.words(Contract.BroadcastKind.allCases, BroadcastRequest.Event.self),
+            Self.words(Contract.MessageKind.allCases, BroadcastPayload.Event.self),
+            Self.words(Contract.AudienceDelivery.allCases, Audience.Delivery.self),
+            Self.words(Contract.AudienceChannelState.allCases, Audience.ChannelStatus.State.self),
+            Self.words(Contract.ChannelFate.allCases, Reopening.Part.Outcome.self),
+            Self.words(Contract.KeyState.allCases, APIKey.State.self),
+            Self.words(Contract.QuirkName.allCases, Quirk.Name.self),
+            Self.words(Contract.StartState.allCases, StartReport.State.self),
+            Self.words(Contract.ActivityState.allCases, DeviceActivity.State.self),
+            Self.words(Contract.QuotaLevel.allCases, Quota.Level.self),
+            Self.words(Contract.QuotaAlarm.allCases, Quota.Alarm.self),
+            Self.words(Contract.ReconciliationAlarm.allCases, ReconciliationReport.Alarm.self),
+            Self.words(Contract.APNsReachability.allCases, Readiness.APNsState.Word.self),
+            Self.words(Contract.APNsAPI.allCases, AppSendRate.API.self),
+            Self.words(Contract.WebhookMessageType.allCases, WebhookTopic.self),
+            Self.words(Contract.WebhookDeliveryState.allCases, WebhookDelivery.State.self),
+            Self.words(Contract.AuditAction.allCases, AuditAction.self),
+        ]
+        for (contract, code) in pairs { #expect(contract == code) }
+        #expect(Contract.QuirkValue.allCases.map(\.rawValue) == Quirk.Name.allCases.flatMap(\.values))
+        #expect(Contract.WebhookTopic.allCases.map(\.rawValue) == WebhookTopic.subscribable.map(\.rawValue))
+        #expect(Contract.MissingReason.allCases.allSatisfy { Problem.Kind(rawValue: $0.rawValue) != nil })
+        let topics = Self.contract.schema("WebhookDraft")?["properties"]?["topics"]
+        #expect(topics?["maxItems"]?.number == Double(WebhookTopic.subscribable.count))
+    }
+
+    @Test func `each kind of problem has its members, and they are in the schema of problems`() {
+        let problems = Self.contract.schema("ProblemKind")?["x-problems"]?.members ?? []
+        let members = Set(Self.contract.schema("Problem")?["properties"]?.members.map(\.name) ?? [])
+        for (kind, entry) in problems {
+            #expect(members.isSuperset(of: entry["members"]?.strings ?? []), "\(kind)")
+        }
+        #expect(problems.map(\.name) == Problem.Kind.allCases.map(\.rawValue))
+    }
+
+    @Test func `every example is one of its schema`() {
+        var count = 0
+        Self.walk(Self.contract.document, "") { value, place in
+            for example in value["examples"]?.elements ?? [] where value["type"] != nil || value["anyOf"] != nil {
+                #expect(Self.contract.faults(of: example, in: value) == [], "\(place)")
+                count += 1
+            }
+            if let schema = value["schema"], let example = value["example"] {
+                #expect(Self.contract.faults(of: example, in: schema) == [], "\(place)")
+                count += 1
+                let title = Self.contract.schema("ProblemKind")?["x-problems"]?[
+                    OpenAPIDocument.last(example["type"]?.string ?? "")]?["title"]
+                if place.hasSuffix("problem+json") { #expect(example["title"] == title, "\(place)") }
+            }
+        }
+        #expect(count > 90)
+    }
+
+    @Test func `every field, schema, parameter and word has its sentence`() {
+        for (name, schema) in Self.contract.schemas {
+            #expect(schema["description"]?.string?.isEmpty == false, "\(name)")
+            for (field, property) in schema["properties"]?.members ?? [] {
+                let own = property["description"] ?? Self.contract.resolved(property)["description"]
+                #expect(own?.string?.isEmpty == false, "\(name).\(field)")
+            }
+            if let words = schema["enum"]?.elements {
+                #expect(schema["x-enum-descriptions"]?.members.count == words.count, "\(name)")
+            }
+            for field in schema["required"]?.strings ?? [] {
+                #expect(schema["properties"]?[field] != nil, "\(name).\(field) is required and not described")
+            }
+        }
+        for (name, parameter) in Self.contract.document["components"]?["parameters"]?.members ?? [] {
+            #expect(parameter["description"]?.string?.isEmpty == false, "\(name)")
+        }
+    }
+
+    @Test func `objects and enumerations have names, so that types can be made of them`() {
+        Self.walk(Self.contract.document, "") { value, place in
+            let isNamed = place.split(separator: "/").count == 3 && place.hasPrefix("/components/schemas/")
+            if value["enum"] != nil { #expect(isNamed, "\(place)") }
+            // A rule between members has parts of them.
+            if value["properties"] != nil, !place.hasSuffix("/not") { #expect(isNamed, "\(place)") }
+            if let reference = value["$ref"]?.string { #expect(Self.contract.resolved(value) != .null, "\(reference)") }
+        }
+        let names = Self.contract.operations.map(\.id)
+        #expect(Set(names).count == names.count)
+    }
+
+    private static func walk(_ value: YAML, _ place: String, _ visit: (YAML, String) -> Void) {
+        visit(value, place)
+        for (name, member) in value.members where name != "example" && name != "examples" {
+            walk(member, "\(place)/\(name)", visit)
+        }
+        for (index, element) in value.elements.enumerated() { walk(element, "\(place)/\(index)", visit) }
+    }
+
+    @Test func `what webhooks and streams say is in the contract`() throws {
+        let now = RouteWorld.now
+        let id = UUID()
+        let channel = Channel(
+            id: id, bundleID: Sample.stadium, environment: .production, channelID: "apple",
+            storagePolicy: .noMessageStored,
+            state: .active, eventKey: EventKey(rawValue: "derby"), label: nil, reason: "gone", attempts: 1,
+            nextAttemptAt: nil, createdAt: now, variant: Variant(rawValue: "de"))
+        let summary = BroadcastSummary(
+            id: id, event: .update, acceptedAt: now, sendAt: now, isScheduled: false, counts: [.accepted: 1])
+        let app = #""bundle_id":"com.example.Stadium","environment":"production""#
+        let quota = String(
+            decoding: JSONWriter.text(Contract.Quota(Sample.quota(Sample.stadium, .production))), as: UTF8.self)
+        let report = ReconciliationReport(
+            id: id, bundleID: Sample.stadium, environment: .production, actor: "grandstand", startedAt: now,
+            finishedAt: now, applied: true, apple: 1, ledger: 0, matched: 0, missing: [],
+            unmanaged: [UnmanagedChannel(channelID: "apple", firstSeenAt: now, storagePolicy: .noMessageStored)],
+            actions: [
+                .init(
+                    .contest(UnmanagedChannel(channelID: "apple", firstSeenAt: now)), done: false,
+                    detail: "no")
+            ], alarm: .ambiguousCreation, notes: ["a note"])
+        let text = JSONWriter.text(report)
+        try Self.expect(text, "Reconciliation")
+        let throttle = #"{\#(app),"api":"broadcast","since":"2026-11-21T20:45:00.000Z","ratePerSecond":7.5}"#
+        let facts: [(WebhookTopic, WebhookFacts)] = [
+            (
+                .broadcastSettled,
+                .broadcast(
+                    SettledBroadcast(
+                        summary: summary, eventKey: nil, channel: id, settledAt: now, reasons: [("BadPriority", 1)]))
+            ),
+            (.channelMissing, .channel(channel, replaced: nil)),
+            (.channelReplaced, .channel(channel, replaced: (id: id, channelID: nil))),
+            (.quotaLevel, .detail(try Self.json(#"{"quota":\#(quota),"previousLevel":"warning"}"#))),
+            (
+                .reconciliationFound,
+                .detail(try Self.json(#"{"report":\#(String(decoding: text, as: UTF8.self)),"standing":null}"#))
+            ),
+            (.capabilityOff, .detail(try Self.json("{\(app)}"))), (.throttleBegan, .detail(try Self.json(throttle))),
+            (.throttleEnded, .detail(try Self.json(throttle))), (.webhookTest, .test(webhook: id, by: "key:ops")),
+        ]
+        #expect(facts.map(\.0) == WebhookTopic.allCases)
+        let data = Self.contract.schema("WebhookData")
+        for (place, (topic, facts)) in facts.enumerated() {
+            let message = try #require(try topic.message(facts, at: now))
+            try Self.expect(message, "WebhookMessage")
+            // Each topic's data is of the schema that stands at its place.
+            #expect(data?["x-cases"]?.strings[place] == topic.rawValue)
+            let schema = try #require(data?["anyOf"]?.elements[place])
+            let value = try #require(try YAML(json: Data(message))["data"])
+            #expect(Self.contract.faults(of: value, in: schema) == [], "\(topic)")
+        }
+        let key = try #require(EventKey(rawValue: "derby"))
+        try Self.expect(JSONWriter.text(LiveBoard(eventKey: key, state: .live, broadcasts: [summary])), "LiveBoard")
+    }
+
+    private static func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    private static func expect(_ json: [UInt8], _ schema: String) throws {
+        #expect(
+            contract.faults(of: try YAML(json: Data(json)), in: try #require(contract.schema(schema))) == [],
+            "\(schema): \(String(decoding: json, as: UTF8.self))")
+    }
+}

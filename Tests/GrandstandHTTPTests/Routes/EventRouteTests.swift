@@ -1,0 +1,270 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import JSON
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// What an event declares, its change by patches, and what is taken back.
+struct EventRouteTests {
+    private static let audiences =
+        #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
+    private static let path = "/v1/events/derby"
+
+    /// One event that is kept in memory, and changed by writes.
+    private final class StoredEvent: Sendable {
+        private let event: Mutex<Event?>
+        /// Called once before a write.
+        private let rival: Mutex<(@Sendable (inout Event) -> Void)?>
+
+        init(_ event: Event?, rival: (@Sendable (inout Event) -> Void)? = nil) {
+            self.event = Mutex(event)
+            self.rival = Mutex(rival)
+        }
+
+        var current: Event? { event.withLock { $0 } }
+
+        func save(
+            _ specification: EventSpecification, _ condition: WriteCondition
+        ) throws -> (event: Event, created: Bool) {
+            try event.withLock { event in
+                let beats = rival.withLock { rival in
+                    defer { rival = nil }
+                    return rival
+                }
+                if let beats, var changed = event {
+                    beats(&changed)
+                    changed.version += 1
+                    event = changed
+                }
+                try condition.check(event?.version)
+                let created = event == nil
+                let written = Event(
+                    specification: specification, state: .scheduled,
+                    channels: specification.audiences.map { _ in Audience.ChannelStatus(state: .pending) },
+                    createdAt: RouteWorld.now, updatedAt: RouteWorld.now, version: (event?.version ?? 0) + 1)
+                event = written
+                return (written, created)
+            }
+        }
+
+        var world: RouteWorld {
+            var world = RouteWorld()
+            world.events.find = { [self] _ in current }
+            world.events.save = { [self] specification, _, condition in try save(specification, condition) }
+            return world
+        }
+    }
+
+    private static func declared(_ members: String) async throws -> (StoredEvent, RouteWorld.Answer) {
+        let stored = StoredEvent(nil)
+        let answer = try await stored.world("PUT", path, #"{"name": "Derby", \#(audiences), \#(members)}"#)
+        return (stored, answer)
+    }
+
+    @Test func `what an event declares is shown as it was written`() async throws {
+        let (_, before) = try await Self.declared(
+            #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 86400, "defaults": {"priority": 10, "staleAfter": 300, "expiresIn": 60, "relevanceScore": 7.50}"#
+        )
+        #expect(before.status == 201, "\(before.text)")
+        #expect(before.text.contains(#""channelsOpenAt":null,"channelsOpenBefore":86400"#))
+        #expect(
+            before.text.contains(#""defaults":{"priority":10,"staleAfter":300,"expiresIn":60,"relevanceScore":7.50}"#))
+        let (_, bare) = try await Self.declared(#""channelsOpenAt": "2026-11-21T20:45:00Z""#)
+        #expect(bare.text.contains(#""channelsOpenBefore":null"#) && bare.text.contains(#""defaults":null"#))
+    }
+
+    private static func put(_ name: String, _ members: String, _ pointers: [String], slug: String = "invalid-request")
+        -> Refusal
+    {
+        Refusal(
+            name, "PUT", path, #"{"name": "x", \#(audiences), \#(members)}"#, status: 422, slug: slug,
+            pointers: pointers)
+    }
+
+    private static let refusals: [Refusal] = [
+        put(
+            "two openings",
+            #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#,
+            ["/channelsOpenBefore"]),
+        put("before nothing", #""channelsOpenBefore": 60"#, ["/channelsOpenBefore"]),
+        put("after it", #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": -1"#, ["/channelsOpenBefore"]),
+        put(
+            "defaults out of range",
+            #""defaults": {"priority": 2, "staleAfter": 0, "expiresIn": 28801, "relevanceScore": "1"}"#,
+            ["/defaults/priority", "/defaults/staleAfter", "/defaults/expiresIn", "/defaults/relevanceScore"]),
+        put("a default nobody knows", #""defaults": {"stale": 1}"#, ["/defaults/stale"], slug: "unknown-field"),
+        put("defaults that are none", #""defaults": 5"#, ["/defaults"]),
+        Refusal("overdue or not", "GET", "/v1/events?overdue=1", status: 422, pointers: ["overdue"]),
+        Refusal("an end or none", "DELETE", "\(path)?end=yes", status: 422, pointers: ["end"]),
+        Refusal(
+            "an audience to open that is none", "POST", "\(path)/reopen",
+            #"{"audiences": [{"bundleId": "com.example.A"}]}"#,
+            status: 422,
+            pointers: ["/audiences/0/environment"]),
+        Refusal(
+            "a field nobody knows", "POST", "\(path)/reopen", #"{"x": 1}"#, status: 422, slug: "unknown-field",
+            pointers: ["/x"]),
+        Refusal(
+            "a patch that is a list", "PATCH", path, "[null]", status: 422, pointers: [""],
+            hint: "An object was expected"),
+        Refusal(
+            "a patch as text", "PATCH", path, "{}", headers: ["Content-Type": "text/plain"], status: 415,
+            slug: "unsupported-media-type", hint: "merge-patch"),
+        Refusal(
+            "If-None-Match with a tag", "PATCH", path, "{}", headers: ["If-None-Match": "\"1\""], status: 422,
+            pointers: ["If-None-Match"]),
+    ]
+
+    @Test(arguments: refusals) func `what is wrong is told with its place`(refusal: Refusal) async throws {
+        try await refusal.check()
+    }
+
+    @Test func `a patch changes what it names; null takes away; lists are replaced; the rest keeps its bytes`()
+        async throws
+    {
+        let (stored, _) = try await Self.declared(
+            #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60, "kind": "match", "topics": ["a", "b"], "metadata": {"venue": { "id" : 1.0 }, "round": 3}, "defaults": {"staleAfter": 300, "priority": 5}"#
+        )
+        let answer = try await stored.world(
+            "PATCH", Self.path,
+            #"{"startsAt": "2026-11-22T14:30:00Z", "kind": null, "topics": ["c"], "metadata": {"round": null, "leg": 2}, "defaults": {"priority": null}}"#,
+            headers: ["Content-Type": "application/merge-patch+json"])
+        #expect(answer.status == 200, "\(answer.text)")
+        let specification = try #require(stored.current?.specification)
+        #expect(specification.name == "Derby" && specification.kind == nil)
+        #expect(specification.opensAt == RFC3339.date("2026-11-22T14:29:00Z"))
+        #expect(specification.topics.map(\.rawValue) == ["c"])
+        #expect(String(decoding: specification.metadata ?? [], as: UTF8.self) == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
+        #expect(specification.defaults == EventDefaults(staleAfter: 300))
+        #expect(specification.audiences.count == 1)
+        // The other way to say when channels open takes the place of the first.
+        let other = try await stored.world(
+            "PATCH", Self.path, #"{"channelsOpenBefore": null, "channelsOpenAt": "2026-11-22T10:00:00Z"}"#)
+        #expect(other.status == 200)
+        #expect(stored.current?.specification.channelsOpenBefore == nil)
+    }
+
+    @Test func `a start and its alerts come through a patch as they were`() async throws {
+        let start =
+            #"{"at": "2026-11-21T20:45:00Z", "attributesType": "M", "attributes": { "home" : 1.0 }, "alert": {"title": "t"}, "alertsByLocale": {"de": {"title":  "ü"}}}"#
+        let (stored, _) = try await Self.declared(#""start": \#(start)"#)
+        let before = stored.current?.specification
+        let answer = try await stored.world("PATCH", Self.path, #"{"name": "Cup"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        var expected = try #require(before)
+        expected.name = "Cup"
+        // Shown so where nothing is declared.
+        expected.metadata = Array("{}".utf8)
+        #expect(stored.current?.specification == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"nmae": "x"}"#, "/nmae"), (#"{"nmae": null}"#, "/nmae"), (#"{"state": "live"}"#, "/state"),
+        (#"{"name": null}"#, "/name"), (#"{"startsAt": null}"#, "/channelsOpenBefore"),
+        (#"{"channelsOpenAt": "2026-11-22T10:00:00Z"}"#, "/channelsOpenBefore"),
+    ])
+    func `what comes of a patch is judged as a PUT's body, and a typo is told also where it is null`(
+        patch: String, pointer: String
+    ) async throws {
+        let (stored, _) = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
+        let before = stored.current
+        let answer = try await stored.world("PATCH", Self.path, patch)
+        #expect(answer.status == 422)
+        #expect(answer.pointers == [pointer])
+        #expect(stored.current == before)
+    }
+
+    @Test func `a patch with another version is refused; without one it goes on what others made of the event`()
+        async throws
+    {
+        let stored = StoredEvent(Sample.event())
+        let version = try #require(stored.current?.version)
+        for tag in ["\"\(version + 1)\"", "\"x\""] {
+            let answer = try await stored.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": tag])
+            #expect(answer.status == 412 && answer.slug == "version-mismatch")
+        }
+        #expect(
+            try await stored.world("PATCH", Self.path, #"{"name": "x"}"#, headers: ["If-Match": "\"\(version)\""])
+                .status
+                == 200)
+        let beaten = StoredEvent(Sample.event()) { $0.specification.kind = "match" }
+        #expect(try await beaten.world("PATCH", Self.path, #"{"name": "y"}"#).status == 200)
+        #expect(beaten.current?.specification.kind == "match" && beaten.current?.specification.name == "y")
+        let late = StoredEvent(Sample.event()) { $0.specification.kind = "match" }
+        #expect(
+            try await late.world("PATCH", Self.path, #"{"name": "y"}"#, headers: ["If-Match": "\"\(version)\""]).status
+                == 412)
+    }
+
+    @Test func `a patch of nothing, and of what is out of reach`() async throws {
+        #expect(try await StoredEvent(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
+        let missing = try await StoredEvent(nil).world("PATCH", Self.path, "{}", headers: ["If-Match": "*"])
+        #expect(missing.slug == "version-mismatch")
+        let shared = StoredEvent(Sample.event([Sample.stadium, Sample.other]))
+        #expect(
+            try await shared.world("PATCH", Self.path, "{}", headers: ["If-Match": "\"99\""], as: "gs_stadium").status
+                == 403)
+        let own = StoredEvent(Sample.event())
+        let moved = try await own.world(
+            "PATCH", Self.path,
+            #"{"audiences": [{"bundleId": "com.example.Other", "environment": "production", "storagePolicy": "noMessageStored"}]}"#,
+            as: "gs_stadium")
+        #expect(moved.status == 403)
+    }
+
+    @Test func `a list of overdue events goes by how long channels are held`() async throws {
+        let asked = Mutex<[EventFilter]>([])
+        var world = RouteWorld()
+        world.events.list = { filter, _ in
+            asked.withLock { $0.append(filter) }
+            return Page(items: [], nextCursor: nil)
+        }
+        for query in ["?overdue=true", "?overdue=false", ""] {
+            #expect(try await world("GET", "/v1/events\(query)").status == 200)
+        }
+        #expect(asked.withLock { $0.map(\.overdueBy) } == [ChannelTenure(), nil, nil])
+    }
+
+    @Test func `an event is deleted with a last end or without`() async throws {
+        let asked = Mutex<[Bool]>([])
+        var world = RouteWorld()
+        world.events.end = { _, sendsEnd, _ in asked.withLock { $0.append(sendsEnd) } }
+        for query in ["", "?end=true", "?end=false"] {
+            #expect(try await world("DELETE", Self.path + query).status == 204)
+        }
+        #expect(asked.withLock { $0 } == [false, true, false])
+    }
+
+    @Test func `an event that is opened again is shown, with what could be taken back`() async throws {
+        var world = RouteWorld()
+        let asked = Mutex<[[AudienceSelector]?]>([])
+        world.events.takeBack = { _, audiences, _ in
+            asked.withLock { $0.append(audiences) }
+            return Reopening(
+                event: Sample.event(),
+                parts: [
+                    .init(
+                        audience: .init(bundleID: Sample.stadium, environment: .production), outcome: .new,
+                        lostChannelID: "abc==")
+                ], broadcasts: [Sample.id])
+        }
+        let answer = try await world("POST", "\(Self.path)/reopen")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.json["key"] as? String == "derby" && answer.json["state"] as? String == "live")
+        #expect(
+            answer.text.contains(
+                #""channels":[{"bundleId":"com.example.Stadium","environment":"production","channel":"new"}]"#))
+        #expect((answer.json["warnings"] as? [String])?.first?.contains("abc==") == true)
+        #expect(answer.json["broadcasts"] as? [String] == [Sample.id.uuidString.lowercased()])
+        let chosen = #"{"audiences": [{"bundleId": "com.example.Stadium", "environment": "production"}]}"#
+        #expect(try await world("POST", "\(Self.path)/reopen", chosen).status == 200)
+        #expect(
+            asked.withLock { $0 } == [nil, [.init(bundleID: Sample.stadium, environment: .production)]])
+    }
+}

@@ -1,0 +1,236 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// The reports that phones may make, and those that are refused before any port is asked.
+struct InstallationRouteTests {
+    private static let id = "8a2f3c1b-0000-4000-8000-000000000001"
+    private static let path = "/v1/apps/com.example.Stadium/production/installations/\(id)"
+    private static let secret = ["Grandstand-Installation-Secret": String(repeating: "s", count: 43)]
+
+    private static func call(
+        _ world: RouteWorld, _ method: String, _ path: String = path, _ body: String? = nil,
+        headers: [String: String] = secret, as key: String? = "gs_device"
+    ) async throws -> RouteWorld.Answer {
+        try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
+    }
+
+    @Test func `a registration is read whole; 201 is new, 200 is known, and the sample is told`() async throws {
+        var world = RouteWorld()
+        let seen = Mutex<[InstallationState]>([])
+        world.installations.save = { state, id, secret in
+            #expect(id.id.uuidString.lowercased() == Self.id)
+            #expect(secret.count == 43)
+            return seen.withLock { seen in
+                seen.append(state)
+                return seen.count == 1
+            }
+        }
+        let body = """
+            {"sequence": 12, "systemVersion": "18.4", "appVersion": "5.2", "locale": "de-AT",
+             "timeZone": "Europe/Vienna", "liveActivitiesEnabled": false, "frequentPushesEnabled": false,
+             "startTokens": [{"attributesType": "MatchAttributes", "token": "80AB"}],
+             "topics": ["team:rapid", "league:at1", "team:rapid"]}
+            """
+        let first = try await Self.call(world, "PUT", Self.path, body)
+        #expect(first.status == 201)
+        #expect(first.json["receipts"] as? Double == 1)
+        #expect(first.json["sampled"] as? Bool == true)
+        world.sampling = ReceiptSampling(share: 0)
+        let second = try await Self.call(world, "PUT", Self.path, #"{"systemVersion": "17"}"#)
+        #expect(second.status == 200)
+        #expect(second.json["sampled"] as? Bool == false)
+        let states = seen.withLock { $0 }
+        #expect(
+            states[0]
+                == InstallationState(
+                    sequence: 12, systemVersion: SystemVersion(18, 4), appVersion: "5.2", locale: "de-AT",
+                    timeZone: "Europe/Vienna", liveActivitiesEnabled: false, frequentPushesEnabled: false,
+                    startTokens: ["MatchAttributes": try #require(DeviceToken(hex: "80ab"))],
+                    topics: Set(["team:rapid", "league:at1"].compactMap(Topic.init))))
+        #expect(states[1] == InstallationState(systemVersion: SystemVersion(17)))
+    }
+
+    private static func list(_ element: String, _ count: Int) -> String {
+        "[\(Array(repeating: element, count: count).joined(separator: ","))]"
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "/systemVersion"), (#"{"systemVersion": 18}"#, "/systemVersion"),
+        (#"{"systemVersion": "iOS 18"}"#, "/systemVersion"),
+        (#"{"systemVersion": "18", "sequence": -1}"#, "/sequence"),
+        (#"{"systemVersion": "18", "sequence": 1.5}"#, "/sequence"),
+        (#"{"systemVersion": "18", "liveActivitiesEnabled": "yes"}"#, "/liveActivitiesEnabled"),
+        (#"{"systemVersion": "18", "topics": ["a b"]}"#, "/topics/0"),
+        (#"{"systemVersion": "18", "topics": \#(list(#""t""#, 201))}"#, "/topics"),
+        (#"{"systemVersion": "18", "startTokens": [{"attributesType": "M", "token": "80a"}]}"#, "/startTokens/0/token"),
+        (#"{"systemVersion": "18", "startTokens": [{"attributesType": "M"}]}"#, "/startTokens/0/token"),
+        (
+            #"{"systemVersion": "18", "startTokens": [{"attributesType": "M", "token": "\#(String(repeating: "0", count: 10_240))"}]}"#,
+            "/startTokens/0/token"
+        ),
+        (
+            #"{"systemVersion": "18", "startTokens": \#(list(#"{"attributesType": "M", "token": "80"}"#, 2))}"#,
+            "/startTokens/1/attributesType"
+        ),
+        (
+            #"{"systemVersion": "18", "startTokens": \#(list(#"{"attributesType": "M", "token": "80"}"#, 21))}"#,
+            "/startTokens"
+        ), (#"{"systemVersion": "18", "token": "80"}"#, "/token"),
+    ])
+    func `what is wrong with a registration is told with its place, and no token is repeated`(
+        body: String, pointer: String
+    ) async throws {
+        let answer = try await Self.call(RouteWorld(), "PUT", Self.path, body)
+        #expect(answer.status == 422)
+        #expect(answer.pointers == [pointer])
+        #expect(!answer.text.contains("0000000000"))
+    }
+
+    @Test func `a million topics are refused before they are read`() async throws {
+        let body = #"{"systemVersion": "18", "topics": \#(Self.list(#""t""#, 1_000_000))}"#
+        let answer = try await Self.call(RouteWorld(), "PUT", Self.path, body)
+        #expect(answer.status == 413)
+    }
+
+    @Test(arguments: [nil, "", "short", String(repeating: "s", count: 42), String(repeating: "s", count: 129)])
+    func `without a secret that can be one nobody is asked`(secret: String?) async throws {
+        let headers = secret.map { ["Grandstand-Installation-Secret": $0] } ?? [:]
+        for (method, path, body) in [
+            ("PUT", Self.path, #"{"systemVersion": "18"}"#), ("GET", Self.path, nil), ("DELETE", Self.path, nil),
+            ("DELETE", Self.path + "/activities/a", nil),
+            (
+                "PUT", Self.path + "/activities/a",
+                #"{"eventKey": "derby", "attributesType": "M", "state": "active"}"#
+            ), ("POST", Self.path + "/receipts", #"{"items": []}"#),
+        ] {
+            let answer = try await Self.call(RouteWorld(), method, path, body, headers: headers)
+            #expect(answer.status == 422, "\(method) \(path)")
+            #expect(answer.pointers == ["Grandstand-Installation-Secret"])
+        }
+        let odd = String(repeating: "s", count: 42) + "+"
+        let answer = try await Self.call(
+            RouteWorld(), "GET", headers: ["Grandstand-Installation-Secret": odd])
+        #expect(answer.pointers == ["Grandstand-Installation-Secret"])
+    }
+
+    @Test func `a path that names no installation is told so`() async throws {
+        let path = "/v1/apps/com.example.Stadium/production/installations/mine"
+        let answer = try await Self.call(RouteWorld(), "PUT", path, #"{"systemVersion": "18"}"#)
+        #expect(answer.status == 422)
+        #expect(answer.pointers == ["installationId"])
+    }
+
+    @Test func `a key of devices reaches its own app's installations and nothing else`() async throws {
+        let other = "/v1/apps/com.example.Other/production/installations/\(Self.id)"
+        #expect(try await Self.call(RouteWorld(), "GET", other).slug == "forbidden")
+        let world = RouteWorld()
+        for (method, path) in [
+            ("GET", "/v1/apps"), ("GET", "/v1/apps/com.example.Stadium"), ("PUT", "/v1/apps/com.example.Stadium"),
+            ("DELETE", "/v1/apps/com.example.Stadium"), ("GET", "/v1/events"), ("PUT", "/v1/events/derby"),
+            ("GET", "/v1/events/derby"), ("DELETE", "/v1/events/derby"), ("POST", "/v1/events/derby/broadcasts"),
+            ("GET", "/v1/events/derby/receipts"), ("POST", "/v1/broadcasts"), ("GET", "/v1/keys"),
+            ("POST", "/v1/keys"),
+            ("GET", "/v1/apps/com.example.Stadium/production/installations/statistics"),
+            ("PUT", "/v1/apps/com.example.Stadium/production/quirks/management-path"),
+        ] {
+            let answer = try await Self.call(world, method, path, method == "GET" ? nil : "{}")
+            #expect(answer.status == 403, "\(method) \(path)")
+            #expect(answer.slug == "forbidden", "\(method) \(path)")
+        }
+        for key in ["gs_lookup", "gs_organise", "gs_operate"] {
+            #expect(try await Self.call(world, "GET", as: key).slug == "forbidden", "\(key)")
+        }
+    }
+
+    @Test func `a thousand wrong secrets: ten are looked at, and no other phone waits`() async throws {
+        var world = RouteWorld()
+        let asked = Mutex(0)
+        let right = String(repeating: "r", count: 43)
+        world.installations.find = { _, secret in
+            asked.withLock { $0 += 1 }
+            guard secret == right else { throw Problem.wrongInstallationSecret }
+            return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
+        }
+        var slugs: [String: Int] = [:]
+        for _ in 0..<1_000 {
+            let answer = try await Self.call(world, "GET")
+            slugs[answer.slug ?? "none", default: 0] += 1
+            if answer.slug == "rate-limited" { #expect(answer.headers[.retryAfter] != nil) }
+        }
+        #expect(slugs == ["wrong-installation-secret": 10, "rate-limited": 990])
+        #expect(asked.withLock { $0 } == 10)
+        let other = String(Self.path.dropLast()) + "2"
+        let answer = try await Self.call(
+            world, "GET", other, headers: ["Grandstand-Installation-Secret": right])
+        #expect(answer.status == 200)
+    }
+
+    @Test func `beyond so many new installations from an address only those that are known go on`() async throws {
+        var world = RouteWorld()
+        world.limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil, installations: 3))
+        let known = Mutex<Set<UUID>>([])
+        world.installations.save = { _, id, _ in known.withLock { $0.insert(id.id).inserted } }
+        world.installations.find = { id, _ in
+            guard known.withLock({ $0.contains(id.id) }) else { throw Problem(.installationNotFound, "none") }
+            return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
+        }
+        let paths = (1...5).map { String(Self.path.dropLast()) + "\($0)" }
+        let body = #"{"systemVersion": "18"}"#
+        var statuses: [Int] = []
+        for path in paths { statuses.append(try await Self.call(world, "PUT", path, body).status) }
+        #expect(statuses == [201, 201, 201, 429, 429])
+        let refused = try await Self.call(world, "PUT", paths[3], body)
+        #expect(refused.slug == "rate-limited" && refused.headers[.retryAfter] != nil)
+        #expect(known.withLock { $0.count } == 3)
+        #expect(try await Self.call(world, "PUT", paths[0], body).status == 200)
+    }
+
+    @Test func `its own app is shown an installation, tokens by their last digits`() async throws {
+        var world = RouteWorld()
+        let token = try #require(DeviceToken(hex: "80abcdef0123456789"))
+        let key = try #require(EventKey(rawValue: "derby"))
+        world.installations.find = { _, _ in
+            KnownInstallation(
+                state: InstallationState(
+                    sequence: 3, systemVersion: SystemVersion(18, 4), startTokens: ["M": token],
+                    topics: Set(["b", "a"].compactMap(Topic.init))),
+                suspectTypes: ["M"],
+                activities: [
+                    DeviceActivity(id: "x", eventKey: key, attributesType: "M", state: .stale, updateToken: token)
+                ])
+        }
+        let answer = try await Self.call(world, "GET")
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("…456789"))
+        #expect(!answer.text.contains(token.hex))
+        #expect(answer.json["topics"] as? [String] == ["a", "b"])
+        #expect(answer.json["systemVersion"] as? String == "18.4")
+        #expect((answer.json["startTokens"] as? [[String: Any]])?.first?["suspect"] as? Bool == true)
+        #expect((answer.json["activities"] as? [[String: Any]])?.first?["state"] as? String == "stale")
+    }
+
+    @Test func `statistics are numbers`() async throws {
+        var world = RouteWorld()
+        world.installations.count = { app in
+            #expect(app.environment == .development)
+            var statistics = InstallationStatistics()
+            statistics.installations = 3
+            statistics.systems = [18: 2, 17: 1]
+            statistics.startTokens = ["M": .init(active: 2, suspect: 1)]
+            return statistics
+        }
+        let path = "/v1/apps/com.example.Stadium/development/installations/statistics"
+        for key in ["gs_organise", "gs_operate", "gs_admin"] {
+            let answer = try await Self.call(world, "GET", path, headers: [:], as: key)
+            #expect(answer.status == 200)
+            #expect((answer.json["systems"] as? [String: Int]) == ["17": 1, "18": 2])
+        }
+    }
+}

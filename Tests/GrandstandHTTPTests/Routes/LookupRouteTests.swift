@@ -1,0 +1,168 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// `/v1/lookup`, where memory has nothing yet and the database is asked. What memory answers: LookupHandlerTests.
+struct LookupRouteTests {
+    private static let base = "/v1/lookup/com.example.Stadium/production"
+    private static let path = base + "/derby"
+    private static let shape =
+        #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
+        + #""startsAt":null,"endsAt":null}"#
+
+    /// Events by their keys: `derby` has a channel, `friendly` none yet, `crowded` no place for one, `final` is over.
+    private static func world() -> RouteWorld {
+        var world = RouteWorld()
+        world.lookups.read = { keys in
+            var records: [EventKey: [LookupRecord]] = [:]
+            for key in keys {
+                var record = LookupRecord(
+                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                    channelID: nil, firstUpdateAt: RouteWorld.now)
+                let now = RouteWorld.now
+                switch key.rawValue {
+                case "derby": record.channelID = "abc=="
+                case "friendly": break
+                case "soon": record.wait.opensAt = now.addingTimeInterval(600.5)
+                case "later": record.wait.opensAt = now.addingTimeInterval(3 * 86_400)
+                case "crowded":
+                    record.wait.refusal = .init(reason: "quota-exhausted", nextAttemptAt: now.addingTimeInterval(20))
+                case "final": record.endedAt = now
+                default: continue
+                }
+                records[key] = [record]
+            }
+            return records
+        }
+        world.events.look = { names, _ in
+            var entries: [LookupName: LookupEntry] = [:]
+            for name in names where name.key.rawValue == "derby" {
+                entries[name] = LookupEntry(
+                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
+                    startsAt: nil, endsAt: nil, contentState: Array(#"{"n": 1}"#.utf8))
+            }
+            return entries
+        }
+        return world
+    }
+
+    private static let many = (1...101).map { "\"\($0)\"" }.joined(separator: ",")
+
+    static let refusals: [Refusal] = [
+        .init("all of it", "GET", path + "?include=all", pointers: ["include"], hint: "contentState"),
+        .init(
+            "no environment", "GET", path.replacingOccurrences(of: "production", with: "staging"), status: 404,
+            slug: "not-found", pointers: ["environment"]),
+        .init("no event key", "GET", base + "/a%20b", status: 404, slug: "event-not-found"),
+        .init("no bundle ID", "GET", "/v1/lookup/a%20b/production/derby", status: 404, slug: "app-not-found"),
+        .init("a topic that is none", "GET", base + "?topic=a%20b", pointers: ["topic"]),
+        .init("what is over cannot be followed", "GET", base + "?state=ended", pointers: ["state"], hint: "live"),
+        .init("no moment", "GET", base + "?from=tomorrow", pointers: ["from"]),
+        .init(
+            "an end before its begin", "GET", base + "?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z",
+            pointers: ["to"]),
+        .init("no variant", "GET", base + "?variant=a%20b", pointers: ["variant"]),
+        .init("a page of 201 events", "GET", base + "?limit=201", pointers: ["limit"]),
+        .init("no cursor", "GET", base + "?cursor=x", pointers: ["cursor"]),
+        .init("no keys", "POST", base, "{}", pointers: ["/eventKeys"]),
+        .init("none of them", "POST", base, #"{"eventKeys": []}"#, pointers: ["/eventKeys"]),
+        .init("a number among them", "POST", base, #"{"eventKeys": ["a", 1]}"#, pointers: ["/eventKeys"]),
+        .init("101 of them", "POST", base, #"{"eventKeys": [\#(many)]}"#, pointers: ["/eventKeys"]),
+        .init(
+            "an unknown field", "POST", base, #"{"eventKeys": ["derby"], "include": "contentState"}"#,
+            slug: "unknown-field", pointers: ["/include"]),
+    ]
+
+    @Test(arguments: refusals)
+    func `bad input is refused before anything is asked`(refusal: Refusal) async throws {
+        try await refusal.check(as: "gs_lookup")
+    }
+
+    @Test func `a channel is found with its tag, and a request with that tag gets no body`() async throws {
+        for path in [Self.path, Self.path.replacingOccurrences(of: "Stadium", with: "stadium")] {
+            let found = try await Self.world()("GET", path, as: "gs_lookup")
+            #expect(found.status == 200)
+            #expect(found.text == Self.shape)
+            #expect(found.headers[.cacheControl] == "public, max-age=10")
+            let tag = try #require(found.headers[.eTag])
+            for candidates in [tag, "\"other\", \(tag)", "W/\(tag)", "*"] {
+                let known = try await Self.world()("GET", path, headers: ["If-None-Match": candidates], as: "gs_lookup")
+                #expect(known.status == 304, "\(candidates)")
+                #expect(known.body.isEmpty)
+                #expect(known.headers[.eTag] == tag)
+            }
+            let other = try await Self.world()("GET", path, headers: ["If-None-Match": "\"x\""], as: "gs_lookup")
+            #expect(other.status == 200)
+        }
+    }
+
+    @Test func `content comes along when it is asked for`() async throws {
+        let answer = try await Self.world()("GET", Self.path + "?include=contentState", as: "gs_lookup")
+        #expect(answer.text == Self.shape.dropLast() + #","contentState":{"n": 1}}"#)
+    }
+
+    @Test(
+        arguments: [
+            ("friendly", 404, "channel-pending", "2", 2), ("soon", 404, "channel-pending", "601", 10),
+            ("later", 404, "channel-pending", "3600", 10), ("crowded", 404, "channel-pending", "20", 10),
+            ("final", 410, "event-ended", nil, 10), ("cup", 404, "event-not-found", nil, 5),
+        ] as [(String, Int, String, String?, Int)])
+    func `why there is nothing to follow, and how long a cache may say so`(
+        key: String, status: Int, slug: String, retryAfter: String?, maxAge: Int
+    ) async throws {
+        for query in ["", "?include=contentState"] {
+            let answer = try await Self.world()("GET", Self.base + "/\(key)" + query, as: "gs_lookup")
+            #expect(answer.status == status)
+            #expect(answer.slug == slug)
+            #expect(answer.headers[.retryAfter] == retryAfter)
+            #expect(answer.headers[.cacheControl] == "public, max-age=\(maxAge)")
+            #expect(answer.detail.contains(key))
+            #expect(answer.detail.contains("the app has no channel left") == (key == "crowded"))
+        }
+    }
+
+    @Test func `a refusal that is no lookup's answer is not kept by caches`() async throws {
+        for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
+            let answer = try await Self.world()("GET", path, as: "gs_lookup")
+            #expect(answer.status == status)
+            #expect(answer.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func `many at once: what there is, and why the rest is missing`() async throws {
+        let body = #"{"eventKeys": ["cup", "derby", "friendly", "final", "no key"]}"#
+        let answer = try await Self.world()("POST", Self.base, body, as: "gs_lookup")
+        #expect(answer.status == 200)
+        #expect(
+            answer.text
+                == #"{"items":[\#(Self.shape)],"missing":[{"eventKey":"cup","reason":"event-not-found"},"#
+                + #"{"eventKey":"friendly","reason":"channel-pending"},{"eventKey":"final","reason":"event-ended"},"#
+                + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
+    }
+
+    @Test func `a key of another app is not told, and neither is anybody while the database is away`() async throws {
+        let other = Self.path.replacingOccurrences(of: "Stadium", with: "Other")
+        #expect(try await Self.world()("GET", other, as: "gs_stadium").status == 403)
+        #expect(try await Self.world()("GET", Self.path, as: "gs_stadium").status == 200)
+        var world = RouteWorld()
+        world.lookups.read = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
+        let answer = try await world("GET", Self.path, as: "gs_lookup")
+        #expect(answer.status == 503)
+        #expect(answer.headers[.retryAfter] == "1")
+    }
+
+    /// Strangers have the keys of lookups: nothing they send is kept, or even read.
+    @Test(arguments: ["k", String(repeating: "x", count: 300)])
+    func `Idempotency-Key means nothing here`(name: String) async throws {
+        let answer = try await Self.world()(
+            "POST", Self.base, #"{"eventKeys": ["derby"]}"#, headers: ["Idempotency-Key": name], as: "gs_lookup")
+        #expect(answer.status == 200)
+        #expect(answer.headers[.idempotentReplayed] == nil)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// Pages beside the API: they answer for themselves, and have around them what every request has.
+struct MountedPageTests {
+    /// A page that says whose key the header `X-Key` has.
+    private static func world(_ limits: RateLimits.Settings) -> RouteWorld {
+        var world = RouteWorld()
+        world.limits = RateLimits(limits)
+        world.pages = MountedPages(path: "/pages") { request, _, door in
+            let secret = HTTPField.Name("X-Key").flatMap { request.headers[$0] }
+            guard let secret else { return Response(status: .ok, headers: [.cacheControl: "max-age=1"]) }
+            return Response(status: .ok, headers: [.location: try await door.identify(secret).scopes.description])
+        }
+        return world
+    }
+
+    private static let unlimited = RateLimits.Settings(requests: nil, lookups: nil, failures: nil)
+
+    @Test func `the path and all below it is theirs, without a key of the API`() async throws {
+        let world = Self.world(Self.unlimited)
+        for (method, path) in [
+            ("GET", "/pages"), ("GET", "/pages/a/b?c=d"), ("POST", "/pages/a"), ("HEAD", "/pages/a"),
+        ] {
+            let answer = try await world(method, path, as: nil)
+            #expect(answer.status == 200, "\(method) \(path)")
+            #expect(answer.headers[.xContentTypeOptions] == "nosniff")
+            #expect(answer.headers[.xRequestID] != nil)
+            #expect(answer.headers[.cacheControl] == "max-age=1")
+        }
+        #expect(try await world("GET", "/pagesx", as: nil).status == 404)
+    }
+
+    @Test func `a key is found as the API finds it, and wrong ones count with the API's`() async throws {
+        let world = Self.world(.init(requests: 1, lookups: nil, failures: 3))
+        let known = try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil)
+        #expect(known.headers[.location]?.contains("operate") == true)
+        #expect(known.headers[HTTPField.Name("RateLimit-Limit")!] == "2")
+        for _ in 0..<2 {
+            let answer = try await world("GET", "/pages", headers: ["X-Key": "gs_guess"], as: nil)
+            #expect(answer.slug == "unauthenticated")
+        }
+        #expect(try await world("GET", "/v1/apps", as: "gs_guess").status == 401)
+        let limited = try await world("GET", "/pages", headers: ["X-Key": "gs_guess"], as: nil)
+        #expect(limited.status == 429)
+        #expect(limited.headers[.retryAfter] != nil)
+        // A caller with a key is let in.
+        #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
+    }
+
+    @Test func `what was kept for a session whose key is over is its own still, and nothing is carried out`()
+        async throws
+    {
+        let key = UUID()
+        var world = RouteWorld()
+        world.pages = MountedPages(path: "/pages") { request, _, door in
+            let body = try await door.answered(
+                request.headers[.idempotencyKey] ?? "", of: key, secret: "session")
+            return Response(status: .created, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+        world.idempotency.atOnce = { request, work in
+            #expect(request.caller == key && request.secret == "session")
+            guard request.key == "kept" else {
+                return IdempotentOutcome(answer: try await work(), isReplay: false)
+            }
+            return IdempotentOutcome(answer: KeptAnswer(status: 200, body: Array("{}".utf8)), isReplay: true)
+        }
+        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "kept"], as: nil).status == 201)
+        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "other"], as: nil).status == 401)
+    }
+
+    @Test func `work in several steps is taken up where it was left`() async throws {
+        var world = RouteWorld()
+        world.pages = MountedPages(path: "/pages") { _, _, door in
+            let body = try await door.once(
+                "form", of: Sample.id, secret: "session", recover: { Array("begun \($0 == Sample.otherID)".utf8) },
+                { Array("anew".utf8) })
+            return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+        world.idempotency.stepwise = { request, recover, work in
+            #expect(request.key == "form" && request.secret == "session")
+            let recovered = try #require(try await recover(Sample.otherID))
+            #expect(try await work().body == Array("anew".utf8))
+            return IdempotentOutcome(answer: recovered, isReplay: true)
+        }
+        #expect(try await world("GET", "/pages", as: nil).text == "begun true")
+    }
+}

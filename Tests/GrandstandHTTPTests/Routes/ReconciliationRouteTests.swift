@@ -1,0 +1,126 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`.
+struct ReconciliationRouteTests {
+    private static let base = "/v1/apps/com.example.Stadium/production/reconciliations"
+    private static let one = base + "/11111111-2222-4333-8444-555555555555"
+    private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
+
+    /// A world in which Apple's list has what the ledger has not, or nothing of what it has.
+    private static func world(unmanaged: Int = 0, vanished: Int = 0) -> RouteWorld {
+        let strays = (0..<unmanaged).map { number in
+            UnmanagedChannel(
+                channelID: "stray-\(number)", firstSeenAt: RouteWorld.now.addingTimeInterval(-3_600),
+                storagePolicy: .noMessageStored)
+        }
+        let entries = (0..<vanished).map { number in
+            LedgerSnapshot.Entry(
+                id: UUID(), channelID: "ours-\(number)", state: .active, storagePolicy: .noMessageStored,
+                eventKey: Sample.derby, changedAt: RouteWorld.now.addingTimeInterval(-3_600))
+        }
+        var world = RouteWorld()
+        world.reconciliations.start = { app in
+            guard app == selector else { throw Unasked() }
+            return ReconciliationRun(id: UUID(), address: Sample.address, startedAt: RouteWorld.now, failures: 0)
+        }
+        world.gateway.list = { _ in
+            .accepted(ChannelListing(channelIDs: strays.map(\.channelID)), .init(requestID: nil))
+        }
+        world.gateway.read = { _, _ in .refused(APNsRefusal(status: 410, reason: .channelNotRegistered)) }
+        world.reconciliations.compare = { _ in
+            LedgerSnapshot(entries: entries, unmanaged: strays, listedAt: RouteWorld.now)
+        }
+        world.reconciliations.hold = {}
+        world.reconciliations.end = { _ in }
+        return world
+    }
+
+    static let refusals: [Refusal] = [
+        .init("apply, perhaps", "POST", base, #"{"apply": "yes"}"#, pointers: ["/apply"]),
+        .init("an unknown option", "POST", base, #"{"force": true}"#, slug: "unknown-field", pointers: ["/force"]),
+        .init("no object", "POST", base, "[]"),
+        .init("a page of 201", "GET", base + "?limit=201", pointers: ["limit"]),
+        .init("an ID that is none", "GET", base + "/1", status: 404, slug: "reconciliation-not-found"),
+        .init(
+            "an environment that is none", "POST", base.replacingOccurrences(of: "production", with: "staging"), "{}",
+            status: 404, slug: "not-found", pointers: ["environment"]),
+    ]
+
+    @Test(arguments: refusals)
+    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+
+    @Test(
+        arguments: [
+            (nil, false, []), ("{}", false, []), (#"{"apply": false}"#, false, []),
+            (#"{"adopt": true}"#, false, ["adopt"]), (#"{"deleteUnmanaged": true}"#, false, ["delete-unmanaged"]),
+        ] as [(String?, Bool, [String])])
+    func `without apply it says what it would do with the options it has`(
+        body: String?, isApplied: Bool, actions: [String]
+    ) async throws {
+        let answer = try await Self.world(unmanaged: 1)("POST", Self.base, body.map { Array($0.utf8) })
+        #expect(answer.status == 201)
+        #expect(answer.json["applied"] as? Bool == isApplied)
+        #expect(answer.json["apple"] as? Int == 1)
+        let done = answer.json["actions"] as? [[String: Any]] ?? []
+        #expect(done.map { $0["action"] as? String } == actions)
+        #expect(done.allSatisfy { $0["done"] as? Bool == false })
+        #expect((answer.json["unmanaged"] as? [[String: Any]])?.map { $0["channelId"] as? String } == ["stray-0"])
+    }
+
+    @Test func `apply and recreate are handed on, too`() async throws {
+        #expect(
+            try await Self.world()("POST", Self.base, #"{"apply": true}"#).json["applied"] as? Bool == true)
+        let alarmed = try await Self.world(vanished: 2)("POST", Self.base, "{}")
+        #expect(alarmed.json["alarm"] as? String == "capability-off")
+        let taken = try await Self.world(vanished: 2)("POST", Self.base, #"{"recreate": true}"#)
+        #expect(taken.json["alarm"] as? String == nil)
+        #expect(
+            (taken.json["actions"] as? [[String: Any]])?.map { $0["action"] as? String } == [
+                "mark-missing", "mark-missing",
+            ])
+    }
+
+    @Test func `a list of Apple's that cannot be had is told`() async throws {
+        var world = Self.world()
+        world.gateway.list = { _ in .unanswered("no answer") }
+        let answer = try await world("POST", Self.base, "{}")
+        #expect(answer.status == 504)
+        #expect(answer.slug == "apns-unanswered")
+    }
+
+    /// A report with white space of its own, whole or with these members in place of its lists.
+    private static func report(
+        _ lists: String = #""missing": [], "unmanaged": [], "actions": []"#
+    ) -> String {
+        #"{"id": "\#(Sample.id)", "bundleId": "com.example.Stadium", "environment": "production", "actor": "grandstand", "#
+            + #""startedAt": "2026-11-21T20:45:00.000Z", "finishedAt": "2026-11-21T20:45:01.000Z", "applied": false, "#
+            + #""apple": 0, "ledger": 0, "matched": 0, \#(lists), "alarm": null, "notes": []}"#
+    }
+
+    @Test func `reports are answered as they were kept, page by page`() async throws {
+        var world = RouteWorld()
+        let (whole, abridged) = (Self.report(), Self.report(#""abridged": true"#))
+        world.apps.find = { $0 == Sample.stadium ? Sample.app() : nil }
+        world.reconciliations.list = { app, page in
+            guard app == Self.selector, page == PageRequest(limit: 2, cursor: "c") else { throw Unasked() }
+            return Page(items: [abridged, whole].map { Array($0.utf8) }, nextCursor: "d")
+        }
+        world.reconciliations.read = { id, app in
+            id == Sample.id && app == Self.selector ? Array(whole.utf8) : nil
+        }
+        #expect(
+            try await world("GET", Self.base + "?limit=2&cursor=c").text
+                == #"{"items":[\#(abridged),\#(whole)],"nextCursor":"d"}"#)
+        #expect(try await world("GET", Self.one).text == whole)
+        let none = try await world("GET", Self.base + "/\(Sample.otherID)")
+        #expect(none.slug == "reconciliation-not-found")
+        #expect(none.detail.contains("last 50 are kept"))
+    }
+}

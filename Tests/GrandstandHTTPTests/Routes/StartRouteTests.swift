@@ -1,0 +1,208 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import PortFakes
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// An event's start: how it is declared, asked for, stopped and reported.
+struct StartRouteTests {
+    private static let audiences =
+        #"[{"bundleId": "com.example.Goal", "environment": "production", "storagePolicy": "noMessageStored"}]"#
+    private static let required = #""attributesType": "M", "attributes": {}, "alert": {"title": "t"}"#
+
+    private static func event(_ members: String) -> [UInt8] {
+        Array(#"{"name": "x", "audiences": \#(audiences), \#(members)}"#.utf8)
+    }
+
+    private static func start(_ members: String) -> [UInt8] {
+        event(#""startsAt": "2026-11-21T20:45:00Z", "start": {\#(members)}"#)
+    }
+
+    /// An event as it is read of a body and shown again.
+    private static func declared(_ body: [UInt8]) async throws -> RouteWorld.Answer {
+        var world = RouteWorld()
+        world.events.save = { specification, _, _ in
+            (
+                Event(
+                    specification: specification, state: .scheduled,
+                    channels: [Audience.ChannelStatus(state: .pending)], createdAt: RouteWorld.now,
+                    updatedAt: RouteWorld.now), true
+            )
+        }
+        return try await world("PUT", "/v1/events/derby", body)
+    }
+
+    @Test func `a start is shown as it was written`() async throws {
+        let start =
+            #"{"at":"2026-11-21T20:45:00.000Z","until":"2026-11-21T22:45:00.000Z","attributesType":"MatchAttributes","#
+            + #""attributes":{ "home" : 1.0 },"contentState":{"a": [1]},"alert":{"title": {"loc-key": "k"}},"#
+            + #""alertsByLocale":{"de-AT":{ "body":"ü"}},"staleDate":"2026-11-21T23:00:00.000Z","#
+            + #""audiences":[{"bundleId":"com.example.Goal","environment":"production"}]}"#
+        let answer = try await Self.declared(Self.event(#""topics": ["team:a", "b"], "start": \#(start)"#))
+        #expect(answer.status == 201)
+        #expect(answer.text.contains(#""topics":["team:a","b"],"start":\#(start)"#), "\(answer.text)")
+        let bare = try await Self.declared(Self.event(#""kind": "match""#))
+        #expect(bare.text.contains(#""topics":[],"start":null"#))
+    }
+
+    @Test func `an audience says how it is reached`() async throws {
+        func body(_ member: String) -> [UInt8] {
+            let audience = Self.audiences.dropLast(2) + member + "}]"
+            return Array(#"{"name": "x", "audiences": \#(audience)}"#.utf8)
+        }
+        #expect(try await Self.declared(body("")).text.contains(#""delivery":"channel""#))
+        #expect(try await Self.declared(body(#", "delivery": "tokens""#)).text.contains(#""delivery":"tokens""#))
+        let refused = try await RouteWorld()("PUT", "/v1/events/derby", body(#", "delivery": "pigeon""#))
+        #expect(refused.pointers == ["/audiences/0/delivery"])
+    }
+
+    @Test(arguments: [
+        (event(#""topics": ["a", "a"]"#), "/topics/1"),
+        (event(#""topics": ["a b"]"#), "/topics/0"),
+        (event(#""topics": [1]"#), "/topics/0"),
+        (event(#""topics": \#(Array(repeating: "a", count: 201))"#), "/topics"),
+        (event(#""start": {\#(required)}"#), "/start/at"),
+        (event(#""start": 1"#), "/start"),
+        (start(#""attributes": {}, "alert": {"title": "t"}"#), "/start/attributesType"),
+        (start(#""attributesType": "M", "alert": {"title": "t"}"#), "/start/attributes"),
+        (start(#""attributesType": "M", "attributes": [], "alert": {"title": "t"}"#), "/start/attributes"),
+        (start(#""attributesType": "M", "attributes": {}"#), "/start/alert"),
+        (start(#""attributesType": "M", "attributes": {}, "alert": {"sound": "s"}"#), "/start/alert"),
+        (start(#"\#(required), "alertsByLocale": {"de": {}}"#), "/start/alertsByLocale/de"),
+        (start(#"\#(required), "alertsByLocale": {"d": {"title": "t"}}"#), "/start/alertsByLocale/d"),
+        (start(#"\#(required), "alertsByLocale": {"de_AT": {"title": "t"}}"#), "/start/alertsByLocale/de_AT"),
+        (
+            start(#"\#(required), "alertsByLocale": {"de": {"title": "t"}, "DE": {"title": "t"}}"#),
+            "/start/alertsByLocale/DE"
+        ),
+        (start(#"\#(required), "until": "2026-11-21T20:45:00Z""#), "/start/until"),
+        (start(#"\#(required), "contentState": 1"#), "/start/contentState"),
+        (
+            start(#"\#(required), "audiences": [{"bundleId": "com.example.Goal", "environment": "development"}]"#),
+            "/start/audiences/0"
+        ),
+    ])
+    func `a declaration that is wrong is refused at its place`(body: [UInt8], pointer: String) async throws {
+        let answer = try await RouteWorld()("PUT", "/v1/events/derby", body)
+        #expect(answer.status == 422)
+        #expect(answer.pointers == [pointer], "\(answer.text)")
+    }
+
+    @Test func `an unknown field of a start is named`() async throws {
+        let answer = try await RouteWorld()("PUT", "/v1/events/derby", Self.start(#"\#(Self.required), "alerts": 1"#))
+        #expect(answer.slug == "unknown-field")
+        #expect(answer.pointers == ["/start/alerts"])
+    }
+
+    /// The bytes around an alert's text are counted by a declaration that is one too long.
+    @Test func `the longest push that APNs takes is taken, one byte more is not`() async throws {
+        func body(_ length: Int) -> [UInt8] {
+            let text = String(repeating: "x", count: length)
+            return Self.start(#"\#(Self.required), "alertsByLocale": {"de": {"title": "\#(text)"}}"#)
+        }
+        let refused = try await RouteWorld()("PUT", "/v1/events/derby", body(4_096))
+        #expect(refused.status == 413)
+        #expect(refused.slug == "payload-too-large")
+        let size = try #require(refused.json["size"] as? Int)
+        let most = 4_096 - (size - 4_096)
+        #expect(try await Self.declared(body(most)).status == 201)
+        #expect(try await RouteWorld()("PUT", "/v1/events/derby", body(most + 1)).status == 413)
+    }
+
+    private static func reports() throws -> [(audience: Audience, report: StartReport)] {
+        var first = StartReport.Counts()
+        (first.followers, first.accepted, first.rejected, first.unknown) = (10, 5, 2, 1)
+        first.ineligible = [.system: 2]
+        var second = StartReport.Counts()
+        (second.followers, second.pending) = (3, 3)
+        let startedAt = RouteWorld.now.addingTimeInterval(-10)
+        return [
+            (
+                try .sample(),
+                StartReport(
+                    state: .done, startedAt: startedAt, finishedAt: startedAt.addingTimeInterval(4), counts: first,
+                    byReason: ["Unregistered": 2],
+                    rate: .init(answered: 8, from: startedAt, until: startedAt.addingTimeInterval(4)))
+            ),
+            (try .sample("com.example.Other"), StartReport(state: .waiting, counts: second)),
+        ]
+    }
+
+    @Test func `a report tells of each audience and of all`() async throws {
+        var world = RouteWorld()
+        world.starts.tell = { _, _ in try Self.reports() }
+        let answer = try await world("GET", "/v1/events/derby/starts")
+        #expect(answer.status == 200)
+        let text = answer.text
+        #expect(
+            text.hasPrefix(
+                #"{"state":"waiting","startedAt":"\#(RFC3339.text(RouteWorld.now.addingTimeInterval(-10)))","finishedAt":null,"#
+                    + #""counts":{"followers":13,"accepted":5,"confirmed":0,"rejected":2,"unknown":1,"pending":3,"#
+                    + #""ineligible":{"system":2,"disabled":0,"noToken":0,"tooLate":0}},"byReason":{"Unregistered":2},"perSecond":2.0,"#
+            ), "\(text)")
+        let audiences = try #require(answer.json["audiences"] as? [[String: Any]])
+        #expect(audiences.map { $0["state"] as? String } == ["done", "waiting"])
+        #expect(audiences.map { $0["perSecond"] as? Double } == [2.0, nil])
+    }
+
+    @Test func `a dry run asks for nothing, another one does`() async throws {
+        let asked = Mutex(0)
+        let outlooks = Mutex<[StartOutlook]>([])
+        var world = RouteWorld()
+        world.starts.tell = { _, outlook in
+            // Followers are counted before the event is locked.
+            #expect(asked.withLock { $0 } == 0)
+            outlooks.withLock { $0.append(outlook) }
+            return try Self.reports()
+        }
+        let dry = try await world("POST", "/v1/events/derby/starts", Array(#"{"dryRun": true}"#.utf8))
+        #expect(dry.status == 200)
+        world.starts.ask = { _, _ in asked.withLock { $0 += 1 } }
+        let started = try await world("POST", "/v1/events/derby/starts")
+        #expect(started.status == 202)
+        #expect((started.json["by"] as? String)?.hasPrefix("key:") == true)
+        #expect(asked.withLock { $0 } == 1)
+        #expect(outlooks.withLock { $0 } == [.dryRun, .asked])
+        #expect(try await world("POST", "/v1/events/derby/starts", Array(#"{"dry": true}"#.utf8)).status == 422)
+        #expect(try await world("POST", "/v1/events/derby/starts", as: "gs_device").status == 403)
+    }
+
+    @Test func `stopping answers with nothing`() async throws {
+        var world = RouteWorld()
+        world.starts.halt = { _, _ in }
+        #expect(try await world("DELETE", "/v1/events/derby/starts").status == 204)
+    }
+
+    @Test func `an event without a start has no report`() async throws {
+        var world = RouteWorld()
+        world.starts.tell = { _, _ in nil }
+        world.events.find = { _ in nil }
+        #expect(try await world("GET", "/v1/events/derby/starts").slug == "event-not-found")
+        world.events.find = { _ in
+            Event(
+                specification: try .sample(), state: .live, channels: [], createdAt: RouteWorld.now,
+                updatedAt: RouteWorld.now)
+        }
+        #expect(try await world("GET", "/v1/events/derby/starts").slug == "invalid-request")
+    }
+
+    @Test func `topics are listed for keys of the app`() async throws {
+        var world = RouteWorld()
+        world.apps.find = { _ in try .sample() }
+        world.starts.list = { app, page in
+            #expect(app == (try .sample()))
+            #expect(page.limit == 2)
+            return Page(
+                items: [TopicFollowers(topic: try #require(Topic(rawValue: "a")), followers: 3)], nextCursor: nil)
+        }
+        let path = "/v1/apps/com.example.Goal/production/topics?limit=2"
+        #expect(try await world("GET", path).text == #"{"items":[{"topic":"a","followers":3}],"nextCursor":null}"#)
+        #expect(try await world("GET", path, as: "gs_stadium").status == 403)
+        #expect(try await world("GET", path, as: "gs_device").status == 403)
+    }
+}

@@ -1,0 +1,189 @@
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import PortFakes
+internal import Synchronization
+
+@testable internal import GrandstandHTTP
+
+/// The console's pages behind their router, over ports that are functions: no socket, no database, no server around it.
+struct ConsoleWorld {
+    var apps = FakeApps()
+    var channels = FakeChannels()
+    var events = FakeEvents()
+    var outbox = FakeOutbox()
+    var quirks = FakeQuirks()
+    var auditLog = FakeAuditLog()
+    var reconciliations = FakeReconciliations()
+    var starts = FakeStarts()
+    var gateway = FakeGateway()
+    var quotaHistory = FakeQuotaHistory()
+    var ledger = FakeLedger()
+    var webhooks = FakeWebhooks()
+    var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
+        ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
+    }
+    /// Whose key a secret is. A secret is the words of its key's scopes, `operate-organise`; one that ends in `@` is of
+    /// the app com.example.Stadium alone.
+    var identify: @Sendable (String) throws -> APIKey = { secret in
+        let words = secret.split(separator: "-").map { APIKey.Scope(rawValue: String($0.filter { $0 != "@" })) }
+        guard !words.isEmpty, words.allSatisfy({ $0 != nil }) else {
+            throw Problem(.unauthenticated, "This key is not known.")
+        }
+        return APIKey(
+            id: Self.id(of: secret), name: "test", scopes: Set(words.compactMap(\.self)),
+            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil),
+            prefix: "gs_",
+            createdAt: Samples.now, revokedAt: nil)
+    }
+
+    /// What was carried out once, by its name.
+    let done = Done()
+    /// Who is signed in.
+    let sessions = FakeConsoleSessions()
+    /// Actions of a test's own, beside the console's.
+    var others: [ActionRoute] = []
+    /// Answers `/console/live`.
+    var watch: @Sendable (LiveSubject, @escaping @Sendable () async -> Bool) throws -> Response = { _, _ in
+        throw Unasked()
+    }
+    var now: @Sendable () -> Date = { Samples.now }
+
+    private static let ids = Mutex<[String: UUID]>([:])
+
+    /// Stays the same for a secret.
+    static func id(of secret: String) -> UUID {
+        ids.withLock { ids in
+            let id = ids[secret] ?? UUID()
+            ids[secret] = id
+            return id
+        }
+    }
+
+    /// The session of who signed in with `secret`, begun just now; it has no key if the secret has none.
+    func session(_ secret: String) -> SessionSecret {
+        let session = SessionSecret()
+        let key = try? identify(secret)
+        let id = Self.id(of: secret)
+        if let key { sessions.setKey(id, key) }
+        sessions.put(ConsoleSession(id: session.id, key: id, startedAt: now(), usedAt: now()))
+        return session
+    }
+
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let body: String
+
+        var location: String? { headers[.location] }
+        var cookie: String? { headers[.setCookie] }
+    }
+
+    /// Opens a page, signed in with `secret`; `nil`: not at all.
+    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: secret.map { session($0) }, headers: headers)
+    }
+
+    /// Opens a page in a session that there is.
+    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: session, headers: headers)
+    }
+
+    /// Asks what opening a page would bring.
+    func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
+        try await send(.head, path, session: secret.map { session($0) })
+    }
+
+    /// Sends a form as it is.
+    func post(
+        _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+        let type = ["Content-Type": "application/x-www-form-urlencoded"]
+        return try await send(.post, path, session: session, headers: type.merging(headers) { $1 }, body: body)
+    }
+
+    /// Sends a form of a page that was just made, signed in with `secret`.
+    func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
+        let session = session(secret)
+        return try await post(
+            path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
+    }
+
+    /// Sends a request with a body of any type.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, session: SessionSecret?, headers: [String: String] = [:],
+        body: String = ""
+    ) async throws -> Answer {
+        var fields: HTTPFields = [:]
+        if let session { fields[.cookie] = "grandstand-session=\(session.text)" }
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = fields[name].map { "\($0); \(value)" } ?? value }
+        }
+        let request = Request(
+            head: HTTPRequest(
+                method: method, scheme: nil, authority: "stadium.example", path: path, headerFields: fields),
+            body: RequestBody(buffer: ByteBuffer(string: body)))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let source = ConsoleSource(
+            logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
+            door: ConsoleDoor(
+                identify: { [identify] in try identify($0) }, resume: { _ in },
+                refusal: { Problem(.unauthenticated, $0) },
+                once: { [done] name, _, _, work in try await done.once(name, work) },
+                answered: { [done] name, _ in
+                    try await done.once(name) { throw Problem(.unauthenticated, "Nothing is kept.") }
+                }))
+        let response = try await console().responder(adding: others).respond(
+            to: request, context: ConsoleContext(source: source))
+        let collected = Collector.Bytes()
+        try await response.body.write(Collector(bytes: collected))
+        return Answer(
+            status: response.status.code, headers: response.headers,
+            body: String(decoding: collected.value, as: UTF8.self))
+    }
+
+    private func console() throws -> Console {
+        var world = RouteWorld()
+        (world.apps, world.channels, world.events, world.outbox) = (apps, channels, events, outbox)
+        (world.quirks, world.auditLog, world.reconciliations) = (quirks, auditLog, reconciliations)
+        (world.starts, world.gateway, world.ledger) = (starts, gateway, ledger)
+        (world.webhooks, world.quotaHistory) = (webhooks, quotaHistory)
+        return Console(
+            world.dependencies(now: now),
+            Console.Sources(
+                sessions: sessions, keys: sessions, throttles: { _ in [] },
+                activity: { [activity] reach, _ in try activity(reach) },
+                watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) }),
+            templates: try ConsoleTemplates())
+    }
+}
+
+/// Answers that are kept by name, as the idempotency store keeps them.
+final class Done: Sendable {
+    private let answers = Mutex<[String: [UInt8]]>([:])
+
+    var names: [String] { answers.withLock { $0.keys.sorted() } }
+
+    func once(_ name: String, _ work: () async throws -> [UInt8]) async throws -> [UInt8] {
+        if let known = answers.withLock({ $0[name] }) { return known }
+        let answer = try await work()
+        answers.withLock { $0[name] = answer }
+        return answer
+    }
+}
+
+/// Takes down what a body writes.
+private struct Collector: ResponseBodyWriter {
+    final class Bytes { var value: [UInt8] = [] }
+
+    let bytes: Bytes
+
+    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

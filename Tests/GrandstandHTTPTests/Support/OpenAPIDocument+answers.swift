@@ -1,0 +1,106 @@
+internal import ContractKit
+internal import Foundation
+internal import GrandstandContract
+internal import HTTPTypes
+
+@testable internal import GrandstandHTTP
+
+extension OpenAPIDocument {
+    /// The document, as it is served.
+    static let served = OpenAPIDocument(String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
+}
+
+// What an answer owes to the contract.
+extension OpenAPIDocument {
+    private static let templates = served.operations.map { ($0, $0.path.split(separator: "/")) }
+    private static let problem = served.schema("Problem") ?? .null
+    private static let kinds = served.schema("ProblemKind")?["x-problems"] ?? .null
+
+    /// What is wrong with an answer; empty: nothing. Answers of paths that the contract does not have must be problems of
+    /// it, or are a test's own.
+    static func faults(of answer: RouteWorld.Answer, to method: String, _ uri: String) -> [String] {
+        let path = String(uri.prefix { $0 != "?" })
+        let isHead = method == "HEAD"
+        let operation = operation(isHead ? "GET" : method, path)
+        // What an idempotency store kept is a test's own.
+        if answer.headers[.idempotentReplayed] != nil { return [] }
+        if answer.headers[.contentType] == "application/problem+json" {
+            return faults(ofProblem: answer, isHead: isHead)
+                + (operation.map { responses(of: $0, answer.status) == nil && answer.status != 405 } ?? false
+                    ? ["\(answer.status) is not in the contract"] : [])
+        }
+        guard let operation else { return [] }
+        guard let response = responses(of: operation, answer.status) else {
+            return ["\(answer.status) is not in the contract"]
+        }
+        var faults: [String] = []
+        for (name, header) in response["headers"]?.members ?? [] {
+            let header = served.resolved(header)
+            let value = HTTPField.Name(name).flatMap { answer.headers[$0] }
+            if let value, let schema = header["schema"] {
+                faults += served.faults(of: .text(value), in: schema, at: name)
+            } else if value == nil, header["required"] == .bool(true) {
+                faults.append("the header \(name) is missing")
+            }
+        }
+        let type = answer.headers[.contentType]?.split(separator: ";").first.map(String.init)
+        guard let content = response["content"] else {
+            return faults + (answer.body.isEmpty ? [] : ["it has a body, and the contract has none"])
+        }
+        guard let type, let schema = content[type]?["schema"] else {
+            return faults + ["\(type ?? "no type") is not in the contract"]
+        }
+        guard type == "application/json", !isHead else { return faults }
+        guard let value = try? YAML(json: Data(answer.body)) else { return faults + ["it is no JSON"] }
+        return faults + served.faults(of: value, in: schema)
+    }
+
+    private static func responses(of operation: Operation, _ status: Int) -> YAML? {
+        operation.value["responses"]?[String(status)].map(served.resolved)
+    }
+
+    /// The operation that a path is of: where a path's words are an operation's own, they are no parameter of another.
+    private static func operation(_ method: String, _ path: String) -> Operation? {
+        let segments = path.split(separator: "/")
+        return templates.filter { operation, template in
+            operation.method == method && template.count == segments.count
+                && zip(template, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+        }.max { one, other in
+            one.0.path.count { $0 == "{" } > other.0.path.count { $0 == "{" }
+        }?.0
+    }
+
+    /// A problem has the title, a status and the members of its kind, and nothing else.
+    private static func faults(ofProblem answer: RouteWorld.Answer, isHead: Bool) -> [String] {
+        guard !isHead else { return [] }
+        guard let value = try? YAML(json: Data(answer.body)) else { return ["it is no JSON"] }
+        let slug = last(value["type"]?.string ?? "")
+        guard let kind = kinds[slug] else {
+            return ["\(slug) is no kind of problem in the contract"]
+        }
+        var faults = served.faults(of: value, in: problem)
+        if value["title"] != kind["title"] { faults.append("its title is not that of \(slug)") }
+        if !(kind["status"]?.elements ?? []).contains(.number(Double(answer.status))) {
+            faults.append("\(slug) does not come with \(answer.status)")
+        }
+        let allowed = ["type", "title", "status", "detail", "requestId"] + (kind["members"]?.strings ?? [])
+        for member in value.members where !allowed.contains(member.name) {
+            faults.append("\(slug) has no member \(member.name)")
+        }
+        return faults
+    }
+}
+
+extension Contract.Operation {
+    /// A path of this operation, about one app, event and so on.
+    var sample: String {
+        let values = [
+            "{bundleId}": "com.example.Stadium", "{environment}": "production", "{key}": "derby",
+            "{id}": "11111111-2222-4333-8444-555555555555", "{delivery}": "11111111-2222-4333-8444-555555555555",
+            "{quirk}": "management-path", "{installationId}": "11111111-2222-4333-8444-555555555555",
+            "{activityId}": "1",
+        ]
+        return path.split(separator: "/", omittingEmptySubsequences: false).map { values[String($0)] ?? String($0) }
+            .joined(separator: "/")
+    }
+}

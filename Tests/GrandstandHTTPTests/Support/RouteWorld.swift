@@ -1,0 +1,184 @@
+internal import APNsWire
+internal import ContractKit
+internal import Foundation
+internal import Grandstand
+internal import GrandstandService
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// Every route of a server, behind the router, the gate and the middleware that it has, over ports that are functions:
+/// no socket and no database.
+struct RouteWorld {
+    var apps = FakeApps()
+    var events = FakeEvents()
+    /// Where lookups find events: nothing is in memory.
+    var lookups = Silence()
+    var starts = FakeStarts()
+    var channels = FakeChannels()
+    var outbox = FakeOutbox()
+    var quirks = FakeQuirks()
+    var gateway = FakeGateway()
+    var ledger = FakeLedger()
+    var reconciliations = FakeReconciliations()
+    var webhooks = FakeWebhooks()
+    var quotaHistory = FakeQuotaHistory()
+    var installations = FakeInstallations()
+    var receipts = FakeReceipts()
+    var sampling = ReceiptSampling(share: 1)
+    var auditLog = FakeAuditLog()
+    var idempotency = FakeIdempotency()
+    /// Counts over all calls of this world.
+    var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
+    var views = Self.views()
+    /// Routes of a test's own, beside the API's.
+    var others: [Route] = []
+    var pages: MountedPages?
+
+    static let now = Date(timeIntervalSince1970: 1_795_293_900)
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin and device,
+    /// and `gs_stadium_admin`; `gs_pair_admin` of this app and another; `gs_device` is of this app, too, as such keys are.
+    static let keys: [String: APIKey] = {
+        let stadium = AppReach.only([Sample.stadium])
+        var keys = [
+            "gs_stadium": key([.lookup, .organise, .operate], of: stadium),
+            "gs_stadium_admin": key([.admin], of: stadium),
+            "gs_pair_admin": key([.admin], of: .only([Sample.stadium, Sample.other])),
+        ]
+        for scope in APIKey.Scope.allCases {
+            keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : .all)
+        }
+        return keys
+    }()
+
+    private static func key(_ scopes: Set<APIKey.Scope>, of reach: AppReach = .all) -> APIKey {
+        APIKey(
+            id: UUID(), name: "test", scopes: scopes, reach: reach, prefix: "gs_", createdAt: now, revokedAt: nil)
+    }
+
+    /// Live views that nobody feeds.
+    static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
+        LiveViews(
+            store: Silence(), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
+            now: { now }, logger: logger)
+    }
+
+    // Never closed, for it is never opened; contexts want one to belong to.
+    private static let channel = NIOAsyncTestingChannel()
+
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+        var json: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
+        /// The objects of a list.
+        var items: [[String: Any]] { json["items"] as? [[String: Any]] ?? [] }
+        /// The last part of a problem's `type`.
+        var slug: String? { (json["type"] as? String)?.split(separator: "/").last.map(String.init) }
+        /// What a problem says.
+        var detail: String { json["detail"] as? String ?? "" }
+        /// The places a problem points at.
+        var pointers: [String] {
+            (json["errors"] as? [[String: Any]])?.compactMap { $0["pointer"] as? String } ?? []
+        }
+    }
+
+    /// Sends one request, and holds the answer to the contract; a body goes as `application/json` unless `headers` say
+    /// otherwise. A stream's answer is its head alone: nobody reads on.
+    func callAsFunction(
+        _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
+        as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        var fields: HTTPFields = [:]
+        if let secret { fields[.authorization] = "Bearer \(secret)" }
+        if let body {
+            fields[.contentType] = "application/json"
+            fields[.contentLength] = String(body.count)
+        }
+        for (name, value) in headers { if let name = HTTPField.Name(name) { fields[name] = value } }
+        let head = HTTPRequest(
+            method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
+        let context = APIContext(
+            source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
+        let response = try await router.buildResponder().respond(to: request, context: context)
+        let isStream = response.headers[.contentType] == "text/event-stream"
+        let answer = Answer(
+            status: response.status.code, headers: response.headers, body: isStream ? [] : try await response.bytes())
+        #expect(
+            OpenAPIDocument.faults(of: answer, to: method, path) == [], "\(method) \(path): \(answer.text)",
+            sourceLocation: sourceLocation)
+        return answer
+    }
+
+    /// The same with a body of text.
+    func callAsFunction(
+        _ method: String, _ path: String, _ body: String, headers: [String: String] = [:],
+        as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await self(
+            method, path, Array(body.utf8), headers: headers, as: secret, sourceLocation: sourceLocation)
+    }
+
+    private var router: Router<APIContext> {
+        RouteTable(routes: api.table.routes + others).router(
+            gate: Gate(
+                keys: FakeKeys(Self.keys), uses: NoUses(), limits: limits, now: { Self.now }, onTrust: { _ in }),
+            idempotency: Idempotency(store: idempotency, now: { Self.now }),
+            middleware: .init(
+                headers: StandingHeaders(isSecure: false), logger: Self.logger, onAnswer: { _, _, _, _ in }),
+            pages: pages)
+    }
+
+    /// The API as a server makes it.
+    var api: API { API(dependencies { Self.now }, pages: pages) }
+
+    func dependencies(now: @escaping @Sendable () -> Date) -> API.Dependencies {
+        let management = ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: Self.logger)
+        let calls = ChannelCalls(
+            management: management, channels: channels, reconciliations: reconciliations, lease: 10, now: now,
+            logger: Self.logger)
+        let operations = ChannelOperations(
+            management: management, channels: channels, calls: calls, lease: 10, now: now)
+        let reconciliation = Reconciliation(
+            management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
+            logger: Self.logger)
+        return API.Dependencies(
+            apps: apps, channels: channels, events: events, starts: starts,
+            lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
+            contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
+            access: .init(
+                ledger: ledger, memory: FakeKeys(Self.keys), uses: NoUses(), idempotency: idempotency,
+                limits: limits, isSecure: false, logger: Self.logger, metrics: NoMetrics(),
+                hasOwnOperationsPort: false),
+            quirks: quirks, auditLog: auditLog, reconciliations: reconciliations, gateway: gateway,
+            channelOperations: operations,
+            reconciliationOperations: ReconciliationOperations(
+                store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
+            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100),
+            intake: Intake(outbox: outbox, now: now),
+            quotaHistory: quotaHistory,
+            webhooks: webhooks, webhookNetworks: NetworkGuard(),
+            installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
+            readiness: { Readiness(database: true) }, tenure: ChannelTenure(), now: now)
+    }
+}
+
+/// Counts nothing.
+private struct NoMetrics: OperationMetrics {
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void { {} }
+
+    func answered(method: String, path: String?, status: Int, time: Duration) {}
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void { { _ in } }
+    func exposition() -> [UInt8] { [] }
+}

@@ -1,0 +1,25 @@
+@testable internal import GrandstandHTTP
+
+extension Table {
+    /// What stands in a column, row by row.
+    func texts(_ label: String) -> [String] {
+        rows.map { row in
+            (row.cells.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")
+        }
+    }
+}
+
+extension Piece {
+    /// As it is read.
+    var text: String {
+        switch self {
+        case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text
+        case .link(let link): link.label
+        case .dated(let link): link.moment.text
+        case .time(let moment): moment.text
+        case .level(let level): level.text
+        case .meter(let meter): meter.text
+        case .form(let form): form.button
+        }
+    }
+}
