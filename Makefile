@@ -4,6 +4,8 @@ CONFIG ?= debug
 SWIFT_FLAGS ?=
 # Tests at a time. Many start servers of their own; all at once they would wait for the processor, not for each other.
 TEST_WIDTH ?= 6
+# Tests that must be done within seconds of the clock: beside all others they would wait for the processor.
+ALONE = ^(EndToEndTests|PostgresTests)\.FreezeTests
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
@@ -28,11 +30,10 @@ watch: build ## a match with an outage beside a real Prometheus: which alerts fi
 	@scripts/setup watch
 	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch
 
-# What must be done within seconds of the clock is tested alone: beside all others it would wait for the processor.
 test: setup ## build and run every test
 	swift build --build-tests
-	swift test --skip-build --skip '^EndToEndTests\.FreezeTests' --experimental-maximum-parallelization-width $(TEST_WIDTH)
-	swift test --skip-build --filter '^EndToEndTests\.FreezeTests'
+	swift test --skip-build --skip '$(ALONE)' --experimental-maximum-parallelization-width $(TEST_WIDTH)
+	swift test --skip-build --filter '$(ALONE)'
 
 contract: ## write Swift from openapi.yaml: types, kinds of problems, the client's calls
 	scripts/generate-contract
@@ -44,7 +45,8 @@ browser: build ## the console's match day in a headless Chromium, with pictures 
 	scripts/setup browser
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/browser-check
 
-sanitize: export GRANDSTAND_ONLY_HTTP2 = 1
+# The sanitizers build everything anew: only what these tests need.
+sanitize: export GRANDSTAND_TESTS = HTTP2Tests
 sanitize: export LSAN_OPTIONS = suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0
 sanitize: setup ## the HTTP/2 tests under AddressSanitizer, then under ThreadSanitizer
 	swift build --product grandstandPackageTests --sanitize=address --scratch-path .build/address

@@ -362,8 +362,7 @@ if isDependency {
     package.dependencies = []
 }
 
-// The sanitizers build everything anew: then the HTTP/2 targets alone (`make sanitize`).
-if Context.environment["GRANDSTAND_ONLY_HTTP2"] == "1" {
-    package.targets.removeAll { !["CNghttp2", "HTTP2", "HTTP2Tests"].contains($0.name) }
-    package.products = []
+// The test targets to build, all if it is not set: `GRANDSTAND_TESTS=JSONTests,GrandstandTests swift test`.
+if let chosen = Context.environment["GRANDSTAND_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.isTest && !chosen.contains($0.name) }
 }
