@@ -97,8 +97,8 @@ create table provider_tokens (
     fingerprint bytea not null check (length(fingerprint) = 32),
     -- The claim `iat`, in seconds since 1970: what APNs reads.
     issued_at bigint not null,
-    -- A secret for an hour after its issue.
-    token text not null,
+    -- The token, encrypted (AES-GCM) with a key that is derived from the .p8 file: APNs takes it from anybody for an hour.
+    sealed bytea not null,
     primary key (team_id, key_id, fingerprint)
 );
 

@@ -18,13 +18,22 @@ struct ProviderToken: Sendable, Hashable {
         text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
     }
 
-    init(_ shared: SharedProviderToken, fingerprint: [UInt8]) {
+    /// Another replica's token.
+    ///
+    /// - Throws: when another key sealed it, or it was changed.
+    init(_ shared: SharedProviderToken, openedWith key: SigningKey) throws {
         issuedAt = shared.issuedAt
-        text = shared.text
-        self.fingerprint = fingerprint
+        text = try key.open(shared.sealed, context: Self.context(issuedAt: shared.issuedAt))
+        fingerprint = key.fingerprint
     }
 
-    var shared: SharedProviderToken { SharedProviderToken(issuedAt: issuedAt, text: text) }
+    /// For the other replicas.
+    func shared(sealedWith key: SigningKey) throws -> SharedProviderToken {
+        SharedProviderToken(issuedAt: issuedAt, sealed: try key.seal(text, context: Self.context(issuedAt: issuedAt)))
+    }
+
+    /// An old token does not open as a newer one.
+    private static func context(issuedAt: Int) -> String { "issued at \(issuedAt)" }
 }
 
 extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {

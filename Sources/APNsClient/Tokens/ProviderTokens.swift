@@ -151,7 +151,8 @@ final class ProviderTokens: Sendable {
     private func renew(_ credentials: Credentials, issuedAt: Int, replacing limit: Int?) async throws -> ProviderToken {
         let key = try keys.key(credentials.keyID).get()
         let offer = try ProviderToken(credentials: credentials, key: key, issuedAt: issuedAt)
-        let agreed = await agree(on: offer, of: credentials, replacing: limit ?? seconds - TokenSchedule.life)
+        let agreed = await agree(
+            on: offer, signedBy: key, of: credentials, replacing: limit ?? seconds - TokenSchedule.life)
         let time = seconds
         let token = state.withLock { state -> ProviderToken in
             let old = state.entries[credentials]
@@ -188,14 +189,14 @@ final class ProviderTokens: Sendable {
 
     /// The token all replicas send; `nil` when the store does not say.
     private func agree(
-        on offer: ProviderToken, of credentials: Credentials, replacing limit: Int
+        on offer: ProviderToken, signedBy signer: SigningKey, of credentials: Credentials, replacing limit: Int
     ) async -> ProviderToken? {
         guard let store else { return offer }
         do {
             let shared = try await store.agree(
-                on: offer.shared,
+                on: offer.shared(sealedWith: signer),
                 for: ProviderTokenKey(credentials: credentials, fingerprint: offer.fingerprint), replacing: limit)
-            return ProviderToken(shared, fingerprint: offer.fingerprint)
+            return try ProviderToken(shared, openedWith: signer)
         } catch {
             logger.warning(
                 "the provider token could not be shared through the database",

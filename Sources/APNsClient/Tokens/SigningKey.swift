@@ -6,6 +6,8 @@ struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
     /// SHA-256 of the public key.
     let fingerprint: [UInt8]
+    /// For secrets that pass through the database: derived from the private key, which the database never has.
+    private let sealingKey: SymmetricKey
 
     /// Why a key file cannot be used; never quotes its content.
     enum Fault: Error, CustomStringConvertible {
@@ -31,9 +33,28 @@ struct SigningKey: Sendable {
             let key = try P256.Signing.PrivateKey(pemRepresentation: pem)
             self.key = key
             fingerprint = Array(SHA256.hash(data: key.publicKey.rawRepresentation))
+            sealingKey = HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: key.rawRepresentation),
+                info: Data("grandstand provider token".utf8),
+                outputByteCount: 32)
         } catch {
             throw .unreadable(path: path, why: "it holds no EC P-256 private key in PEM form")
         }
+    }
+
+    /// Encrypts `text`. Only the same key and the same `context` open it.
+    func seal(_ text: String, context: String) throws -> [UInt8] {
+        let box = try AES.GCM.seal(Data(text.utf8), using: sealingKey, authenticating: Data(context.utf8))
+        return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+    }
+
+    /// The text that `seal` encrypted.
+    ///
+    /// - Throws: when it was sealed with another key or context, or was changed.
+    func open(_ sealed: [UInt8], context: String) throws -> String {
+        let box = try AES.GCM.SealedBox(combined: Data(sealed))
+        return String(
+            decoding: try AES.GCM.open(box, using: sealingKey, authenticating: Data(context.utf8)), as: UTF8.self)
     }
 
     /// The 64 bytes R‖S that JWS calls ES256.

@@ -23,19 +23,15 @@ package struct ProviderTokenKey: Sendable, Hashable {
     }
 }
 
-/// A signed token. Its text is a secret for as long as APNs accepts it.
-package struct SharedProviderToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+/// A signed token, sealed with a key that only who has the `.p8` file can derive: APNs takes the token from anybody for an
+/// hour, so it must not be readable in a dump of the database or on a standby.
+package struct SharedProviderToken: Sendable, Hashable {
     /// Seconds since 1970.
     package var issuedAt: Int
-    package var text: String
+    package var sealed: [UInt8]
 
-    package init(issuedAt: Int, text: String) {
+    package init(issuedAt: Int, sealed: [UInt8]) {
         self.issuedAt = issuedAt
-        self.text = text
+        self.sealed = sealed
     }
-
-    /// Without the text.
-    package var description: String { "provider token issued at \(issuedAt)" }
-
-    package var debugDescription: String { description }
 }

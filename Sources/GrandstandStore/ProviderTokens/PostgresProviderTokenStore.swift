@@ -14,24 +14,24 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
         let rows = try await database.transaction { connection in
             let written = try await connection.query(
                 """
-                insert into provider_tokens as t (team_id, key_id, fingerprint, issued_at, token)
+                insert into provider_tokens as t (team_id, key_id, fingerprint, issued_at, sealed)
                 values (\(key.credentials.teamID), \(key.credentials.keyID), \(key.fingerprint), \(offer.issuedAt),
-                    \(offer.text))
+                    \(offer.sealed))
                 on conflict (team_id, key_id, fingerprint) do update
-                    set issued_at = excluded.issued_at, token = excluded.token
+                    set issued_at = excluded.issued_at, sealed = excluded.sealed
                     where t.issued_at <= \(limit)
-                returning issued_at, token
+                returning issued_at, sealed
                 """)
             guard written.isEmpty else { return written }
             return try await connection.query(
                 """
-                select issued_at, token from provider_tokens
+                select issued_at, sealed from provider_tokens
                 where team_id = \(key.credentials.teamID) and key_id = \(key.credentials.keyID)
                     and fingerprint = \(key.fingerprint)
                 """)
         }
         // None: the table was emptied in between; the offer is as good as any.
         guard let row = rows.first else { return offer }
-        return SharedProviderToken(issuedAt: try row.decode("issued_at"), text: try row.decode("token"))
+        return SharedProviderToken(issuedAt: try row.decode("issued_at"), sealed: try row.decode("sealed"))
     }
 }

@@ -170,7 +170,7 @@ struct ProviderTokenTests {
         let token = try await Self.tokens(folder, HeldClock(Self.start)).token(for: Self.credentials)
         let signingKey = try KeyRing(directory: folder.path).key(Self.credentials.keyID).get()
         let header = HTTP2Header("authorization", "bearer \(token.text)", indexing: .never)
-        let printed = "\(token) \(token.shared) \(signingKey) \(header) \([header]) \(String(reflecting: token))"
+        let printed = "\(token) \(signingKey) \(header) \([header]) \(String(reflecting: token))"
         #expect(!printed.contains(token.text))
         #expect(!printed.contains(key.rawRepresentation.base64EncodedString()))
         #expect(printed.contains("issued at"))

@@ -16,6 +16,11 @@ struct SharedTokenTests {
         private let kept = Mutex<[ProviderTokenKey: SharedProviderToken]>([:])
         private let isDown = Mutex(false)
 
+        /// What a reader of the database sees.
+        var bytes: [[UInt8]] { kept.withLock { $0.values.map(\.sealed) } }
+
+        func damage() { kept.withLock { kept in for key in kept.keys { kept[key]!.sealed[20] ^= 1 } } }
+
         func fail(_ down: Bool = true) { isDown.withLock { $0 = down } }
 
         func agree(
@@ -57,6 +62,29 @@ struct SharedTokenTests {
             sent.insert(try await replica.token(for: Self.credentials).text)
         }
         #expect(sent.count == 2)
+    }
+
+    @Test func `a reader of the database cannot read the token`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let token = try await Self.replica(folder, clock, store).token(for: Self.credentials)
+        let kept = try #require(store.bytes.first)
+        #expect(store.bytes.count == 1)
+        let parts = token.text.split(separator: ".").map { Array($0.utf8) }
+        #expect(parts.count == 3)
+        for part in parts { #expect(kept.firstRange(of: part) == nil) }
+    }
+
+    @Test func `a token that was changed in the database is not sent: each replica sends its own`() async throws {
+        let folder = try KeyFolder()
+        try folder.writeKey()
+        let (clock, store) = (HeldClock(Self.start), Store())
+        let first = try await Self.replica(folder, clock, store).token(for: Self.credentials)
+        store.damage()
+        let other = try await Self.replica(folder, clock, store).token(for: Self.credentials)
+        #expect(other.issuedAt == first.issuedAt)
+        #expect(other.text != first.text)
     }
 
     @Test func `an expired token is replaced once for all`() async throws {

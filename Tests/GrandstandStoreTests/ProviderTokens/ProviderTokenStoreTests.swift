@@ -20,7 +20,7 @@ struct ProviderTokenStoreTests {
                 let tokens = try await withThrowingTaskGroup(of: SharedProviderToken.self) { group in
                     for number in 1...8 {
                         group.addTask {
-                            let offer = SharedProviderToken(issuedAt: issuedAt, text: "\(round).\(number)")
+                            let offer = SharedProviderToken(issuedAt: issuedAt, sealed: [UInt8(round), UInt8(number)])
                             return try await stores.providerTokens.agree(
                                 on: offer, for: Self.key(), replacing: issuedAt - 3_000)
                         }
@@ -36,7 +36,7 @@ struct ProviderTokenStoreTests {
     @Test func `a token is replaced only when it is as old as the limit, and never across key files`() async throws {
         try await withStores { stores in
             let (first, second) = (
-                SharedProviderToken(issuedAt: 600, text: "a"), SharedProviderToken(issuedAt: 1_200, text: "b")
+                SharedProviderToken(issuedAt: 600, sealed: [1]), SharedProviderToken(issuedAt: 1_200, sealed: [2])
             )
             let store = stores.providerTokens
             var kept = [try await store.agree(on: first, for: Self.key(), replacing: 0)]
