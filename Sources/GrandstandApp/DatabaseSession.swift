@@ -175,10 +175,12 @@ package struct DatabaseSession: Sendable {
     package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
 
     /// Applies the missing migrations and returns their names.
-    package func migrate() async throws -> [String] {
+    ///
+    /// - Parameter waiting: is told when a migration waits for a lock that another session holds, and which session that may be.
+    package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
             try await requireOwnSessions()
-            return try await Migrator(pool).migrate()
+            return try await Migrator(pool, waiting: waiting).migrate()
         } catch {
             throw Self.explain(error)
         }

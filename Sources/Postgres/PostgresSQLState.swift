@@ -22,6 +22,7 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStr
     package static let diskFull = Self(rawValue: "53100")
     package static let outOfMemory = Self(rawValue: "53200")
     package static let tooManyConnections = Self(rawValue: "53300")
+    package static let lockNotAvailable = Self(rawValue: "55P03")
     package static let queryCanceled = Self(rawValue: "57014")
     package static let adminShutdown = Self(rawValue: "57P01")
     package static let crashShutdown = Self(rawValue: "57P02")

@@ -20,6 +20,15 @@ package struct Migration: Sendable, Hashable {
         Migration(version: index + 1, name: file.name, sql: file.sql)
     }
 
+    /// The statements of a migration that begins with the comment `-- no transaction`, to be run one by one; `nil`: it runs as
+    /// one transaction. Indexes of tables that have rows are built this way (`create index concurrently`), so that writes go on.
+    var statements: [String]? {
+        guard sql.hasPrefix("-- no transaction\n") else { return nil }
+        return sql.split(separator: ";\n").map(String.init).filter { statement in
+            statement.split(separator: "\n").contains { !$0.hasPrefix("--") && !$0.allSatisfy(\.isWhitespace) }
+        }
+    }
+
     /// SHA-256 of the text, in hexadecimal: an applied migration must never change.
     package var checksum: String {
         SHA256.hash(data: Data(sql.utf8)).map { byte in

@@ -5,15 +5,34 @@ package import Postgres
 package struct Migrator: Sendable {
     private let pool: PostgresPool
     private let migrations: [Migration]
+    private let waits: Waits
 
-    package init(_ pool: PostgresPool) {
-        self.init(pool, migrations: Migration.all)
+    /// How a migration waits for what other sessions hold.
+    struct Waits: Sendable {
+        /// For a lock on a table. Statements of others queue behind the one that waits, so it must give up soon.
+        var lock: Duration = .seconds(2)
+        /// Until the next attempt, in which they go on.
+        var pause: Duration = .seconds(3)
+        /// Until it fails.
+        var all: Duration = .seconds(3_600)
     }
 
-    init(_ pool: PostgresPool, migrations: [Migration]) {
+    /// - Parameter waiting: is told, once for each migration, that it waits for a lock that another session holds.
+    package init(_ pool: PostgresPool, waiting: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.init(pool, migrations: Migration.all, waiting: waiting)
+    }
+
+    init(
+        _ pool: PostgresPool, migrations: [Migration], waits: Waits = Waits(),
+        waiting: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.pool = pool
         self.migrations = migrations
+        self.waits = waits
+        self.waiting = waiting
     }
+
+    private let waiting: @Sendable (String) -> Void
 
     /// How a database stands to this binary.
     package enum Status: Sendable, Equatable {
@@ -83,8 +102,13 @@ package struct Migrator: Sendable {
     /// - Throws: `MigrationRefusal` for a database that no migration of this binary brings to its schema.
     package func migrate() async throws -> [String] {
         try await pool.withConnection { connection in
-            // Another process may be migrating a large table.
-            try await connection.query("select pg_advisory_lock(\(Self.lockKey))", deadline: .seconds(3_600))
+            // Another process may be migrating a large table. Whoever waited inside PostgreSQL would hold a snapshot, and that
+            // process's `create index concurrently` would wait for it in turn.
+            let deadline = ContinuousClock.now + waits.all
+            while try await !connection.query("select pg_try_advisory_lock(\(Self.lockKey))")[0].decode(Bool.self) {
+                guard ContinuousClock.now < deadline else { throw MigrationRefusal.busy }
+                try await Task.sleep(for: min(waits.pause, .milliseconds(250)))
+            }
             do {
                 let applied = try await apply(on: connection)
                 try await connection.query("select pg_advisory_unlock(\(Self.lockKey))")
@@ -110,18 +134,72 @@ package struct Migrator: Sendable {
                     applied_at timestamptz not null default now())
                 """)
             for migration in migrations where names.contains(migration.name) {
-                // Checksum and name hold no quotes: hexadecimal digits and a file name of ours.
-                try await connection.script(
-                    """
-                    begin;
-                    \(migration.sql)
-                    insert into schema_migrations (version, name, checksum)
-                        values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
-                    commit;
-                    """)
+                try await apply(migration, on: connection)
             }
             return names
         }
+    }
+
+    private func apply(_ migration: Migration, on connection: PostgresConnection) async throws {
+        // Checksum and name hold no quotes: hexadecimal digits and a file name of ours.
+        let note = """
+            insert into schema_migrations (version, name, checksum)
+                values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
+            """
+        if let statements = migration.statements {
+            try await dropUnfinishedIndexes(on: connection)
+            for statement in statements { try await connection.script(statement) }
+            try await connection.script(note)
+            return
+        }
+        let deadline = ContinuousClock.now + waits.all
+        var told = false
+        while true {
+            do {
+                return try await connection.script(
+                    """
+                    begin;
+                    set local lock_timeout = '\(Int(waits.lock / .milliseconds(1)))ms';
+                    \(migration.sql)
+                    \(note)
+                    commit;
+                    """)
+            } catch let error as PostgresError
+                where error.sqlState == .lockNotAvailable && ContinuousClock.now < deadline
+            {
+                try await connection.script("rollback")
+                if !told {
+                    waiting("migration \(migration.name) waits for a lock: \(try await oldest(on: connection))")
+                }
+                told = true
+                try await Task.sleep(for: waits.pause)
+            }
+        }
+    }
+
+    /// What an index build left that was broken off: it serves no query, and its name is taken.
+    private func dropUnfinishedIndexes(on connection: PostgresConnection) async throws {
+        let names = try await connection.query(
+            """
+            select format('%I', relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
+            where not indisvalid and relnamespace = current_schema()::regnamespace
+            """)
+        for row in names {
+            try await connection.script("drop index concurrently \(try row.decode(String.self, "name"))")
+        }
+    }
+
+    /// The session that most likely holds the lock, for an operator who wants to end it.
+    private func oldest(on connection: PostgresConnection) async throws -> String {
+        let rows = try await connection.query(
+            """
+            select format('the oldest transaction is of process %s (%s), since %s', pid,
+                coalesce(nullif(application_name, ''), usename), date_trunc('second', xact_start)) as words
+            from pg_stat_activity
+            where xact_start is not null and datname = current_database() and pid <> pg_backend_pid()
+            order by xact_start limit 1
+            """)
+        return try rows.first?.decode(String.self, "words") ?? "its holder has ended meanwhile"
     }
 
     /// The first migration of every build from before the first release.
@@ -140,6 +218,8 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     case changed(name: String)
     /// A build from before the first release made the database.
     case unreleased
+    /// Another process has been migrating for an hour.
+    case busy
 
     package var description: String { "\(fault): \(advice)" }
 
@@ -154,6 +234,7 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
         case .changed(let name): "migration \(name) was changed after it was applied to this database"
         case .unreleased:
             "the database was made by a build of grandstand from before its first release, which this version cannot use"
+        case .busy: "another process is still migrating this database"
         }
     }
 
@@ -162,6 +243,7 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
         switch self {
         case .ahead: "run a newer one"
         case .changed: "restore its text or the database"
+        case .busy: "wait for it, or end it, and try again"
         case .unreleased:
             "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps and events again, and "
                 + "take the channels over with a reconciliation that adopts"

@@ -19,7 +19,8 @@ struct MigrationRuleTests {
     @Test func `a migration that only adds passes`() async throws {
         let (passes, said) = try await check([
             "alter table things add column size integer not null default 1 check (size > 0);",
-            "alter table things add column part integer unique references parts; create index on things (name);",
+            "alter table things add column part integer references parts;",
+            "-- no transaction\ncreate index concurrently if not exists things_part on things (part);",
             "create table more (id integer primary key, size integer not null check (size > 0));",
             "alter type audit_action add value 'unmade';",
             "create or replace function told(integer) returns integer language sql as 'select $1 + 1';",
@@ -32,13 +33,16 @@ struct MigrationRuleTests {
         let breaking = [
             ("alter table things drop column name;", "takes away: things, column name text"),
             ("alter table things rename name to title;", "takes away: things, column name text"),
-            ("alter table things alter id type bigint;", "takes away: things, column id integer"),
+            ("alter table things alter id type bigint;", "writes the table anew: things"),
             ("drop table parts;", "takes away: parts, the relation"),
             ("alter table things alter colour drop not null;", "takes away: things, a value in each row of colour"),
             ("alter table things alter name set not null;", "asks: things, a value for name"),
             ("alter table things add column size integer not null;", "asks: things, a value for size"),
             ("alter table things add check (name <> '');", "asks: things, CHECK"),
-            ("create unique index on things (name);", "asks: things, unique btree (name)"),
+            (
+                "-- no transaction\ncreate unique index concurrently if not exists things_name on things (name);",
+                "asks: things, unique btree (name)"
+            ),
             ("alter type colour add value 'blue';", "asks: colour, to read enum value blue"),
             ("drop function told(integer);", "takes away: told, function"),
         ]
@@ -57,6 +61,31 @@ struct MigrationRuleTests {
             let (passes, said) = try await check(["\(statement)\n\(drop)"])
             #expect(passes, "\(said)")
         }
+    }
+
+    @Test func `one that stops the service while it works on a large table does not pass`() async throws {
+        let stopping = [
+            ("create index on things (name);", "nobody can write while it builds an index of: things"),
+            (
+                "alter table things add column part integer unique;",
+                "nobody can write while it builds an index of: things"
+            ),
+            (
+                "alter table things add column at timestamptz default clock_timestamp();",
+                "writes the table anew: things"
+            ),
+            (
+                "-- no transaction\ncreate index concurrently if not exists i on things (name);\ndrop table parts;",
+                "runs without a transaction: drop table parts;"
+            ),
+        ]
+        for (sql, words) in stopping {
+            let (passes, said) = try await check([sql])
+            #expect(!passes && said.contains(words), "\(sql): \(said)")
+        }
+        // A new table has no rows.
+        let (passes, said) = try await check(["create table more (id integer); create index on more (id);"])
+        #expect(passes, "\(said)")
     }
 
     @Test(arguments: [0, 3])

@@ -144,6 +144,73 @@ struct MigratorTests {
         }
     }
 
+    /// Waits that a test can afford.
+    private static let short = Migrator.Waits(lock: .milliseconds(30), pause: .milliseconds(30), all: .seconds(60))
+
+    @Test func `a long reader holds up the migration, and nobody else`() async throws {
+        try await withDatabase { test in
+            let change = Migration(version: version, name: "change", sql: "alter table apps add column size integer;")
+            let told = AsyncStream.makeStream(of: String.self)
+            let migrator = Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short) {
+                told.continuation.yield($0)
+            }
+            let migrating = try await test.pool.transaction { reader in
+                _ = try await reader.query("select from apps")
+                let migrating = Task { try await migrator.migrate() }
+                var words = told.stream.makeAsyncIterator()
+                let waits = await words.next()
+                #expect(waits?.contains("migration change waits for a lock") == true, "\(waits ?? "nothing")")
+                // Others read and write the table: what waits for its lock lets them pass again and again.
+                for _ in 0..<5 { try await test.pool.query("update apps set name = name") }
+                return migrating
+            }
+            #expect(try await migrating.value == ["change"])
+            #expect(try await test.pool.query("select size from apps").isEmpty)
+        }
+    }
+
+    @Test func `an index is built while others write and other processes wait to migrate`() async throws {
+        try await withDatabase { test in
+            let change = Migration(
+                version: version, name: "index",
+                sql: """
+                    -- no transaction
+                    -- For a query of the test.
+                    create index concurrently if not exists apps_by_name on apps (name);
+                    create index concurrently if not exists apps_by_team on apps (team_id);
+
+                    """)
+            // One that was broken off left this.
+            try await test.pool.query("create index apps_by_name on apps (name)")
+            try await test.pool.query(
+                "update pg_index set indisvalid = false where indexrelid = 'apps_by_name'::regclass")
+            let migrating = try await test.pool.transaction { writer in
+                _ = try await writer.query("update apps set name = name")
+                let migrating = (1...2).map { _ in
+                    Task {
+                        try await Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short).migrate()
+                    }
+                }
+                // What is done to the index waits for this transaction.
+                while try await test.pool.query(
+                    """
+                    select from pg_stat_activity
+                    where query like '%index concurrently%' and wait_event_type = 'Lock' and datname = current_database()
+                    """
+                ).isEmpty {}
+                try await test.pool.query("update apps set name = name")
+                return migrating
+            }
+            var applied: [[String]] = []
+            for task in migrating { applied.append(try await task.value) }
+            #expect(applied.sorted { $0.count < $1.count } == [[], ["index"]])
+            let valid = try await test.pool.query(
+                "select from pg_index where indexrelid in ('apps_by_name'::regclass, 'apps_by_team'::regclass) and indisvalid"
+            )
+            #expect(valid.count == 2)
+        }
+    }
+
     @Test func `the comparison itself`() {
         let first = Migration(version: 1, name: "0001_first", sql: "select 1;")
         let next = Migration(version: 2, name: "0002_next", sql: "select 2;")
