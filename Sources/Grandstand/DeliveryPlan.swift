@@ -145,8 +145,19 @@ package struct DeliveryPlan: Sendable, Hashable {
             .payloadTooLarge,
             "The message to APNs would have \(size) bytes, and activities of the audience \(audience.bundleID) in "
                 + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten contentState "
-                + "or alert by \(size - limit) bytes, or send to the other audiences only.",
+                + "or alert by \(size - limit) bytes.",
             members: [("size", .integer(size)), ("limit", .integer(limit))])
+    }
+
+    /// Warnings for refusals by some lanes of a broadcast that others take.
+    package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
+        // The lanes of one crowd say the same.
+        var said: [String] = []
+        for refusal in refusals {
+            let words = "This does not reach some activities: \(refusal.detail)"
+            if !said.contains(words) { said.append(words) }
+        }
+        return said
     }
 
     private static func choose(

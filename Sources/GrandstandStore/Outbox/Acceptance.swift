@@ -100,7 +100,9 @@ struct Acceptance {
         if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
-        if let refusal = decided.items.lazy.compactMap(\.refusal).first { throw refusal }
+        // A stranger can report an activity with a token: that must not keep a message from the channel.
+        let refused = decided.items.filter { $0.refusal != nil }
+        if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
         // Only now: a variant that went before a scheduled broadcast's time is left out, and the rest goes.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
@@ -109,7 +111,9 @@ struct Acceptance {
         // Lists and histories go by this time: those of one transaction have their order in it, too.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
-        let warnings = intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
+        let warnings =
+            intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
+            + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
         // A scheduled broadcast gets its event's defaults as they are when its time comes.
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(

@@ -187,12 +187,27 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a body that no token takes is refused before anything is queued`() async throws {
+    @Test func `a body that no token takes goes to the channel, is rejected for the tokens, and the answer warns`()
+        async throws
+    {
         try await withCrowds { world in
             try await world.stores.open()
             let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
-            try await world.stores.accept(.update(large))
             try await world.show("aa01")
+            let accepted = try await world.stores.accept(.update(large))
+            #expect(accepted.deliveries.map(\.state) == [.queued, .rejected])
+            #expect(accepted.warnings.contains { $0.contains("reached by token: Apple takes 4096 there") })
+            #expect(try await world.tokens(of: accepted).reason == "PayloadTooLarge")
+            try await world.stores.sendOne()
+            #expect(try await world.claim().isEmpty)
+        }
+    }
+
+    @Test func `a body that no lane takes is refused before anything is queued`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.reach(by: .tokens)
+            let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
             #expect(try await problem { try await world.stores.accept(.update(large)) } == .payloadTooLarge)
         }
     }
