@@ -141,8 +141,9 @@ struct WebhookOperations: Sendable {
     }
 
     private func present(_ id: UUID, _ caller: Caller) async throws -> Webhook {
-        guard let webhook = try await webhooks.webhook(id) else { throw Problem.webhookNotFound(id) }
-        try caller.requireCover(of: webhook.draft.reach)
+        guard let webhook = try await webhooks.webhook(id), caller.reach.covers(webhook.draft.reach) else {
+            throw Problem.webhookNotFound(id)
+        }
         guard webhook.draft.topics.allSatisfy({ caller.key.hears($0) }) else {
             throw Problem(.forbidden, "The key \(caller.key.name) may not hear of all this webhook tells of.")
         }

@@ -13,7 +13,7 @@ extension PostgresEventStore {
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
-                try await EventReach.require(reach, event: specification.key, on: connection)
+                try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
                 // Made by another writer since it was looked for.
                 if condition == .absent { try condition.check(0) }
             }
@@ -65,7 +65,7 @@ extension PostgresEventStore {
             "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
         ).first
         if condition != .none {
-            try await EventReach.require(reach, event: key, on: connection)
+            try await EventReach.require(reach, event: key, declaring: true, on: connection)
             try condition.check(try row?.decode("version"))
         }
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }

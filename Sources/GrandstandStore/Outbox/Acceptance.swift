@@ -163,7 +163,7 @@ struct Acceptance {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
         guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
-            throw intake.reach.refusal
+            throw intake.target.absent
         }
         // A start begins something; an end before it was another's.
         let isStart = intake.request.payload.event == .start
