@@ -769,12 +769,15 @@ create table starts (
     primary key (run, installation)
 );
 
--- A follower whom the sweep does not reach: one who follows late, or whose push APNs provably did not process.
+-- A follower whom the sweep does not reach: one who follows late, took a token over, or whose push APNs provably did not
+-- process. Written by registrations, which lock no run for it, and by settlements; removed by claims.
 create table start_queue (
     run bigint not null,
     installation bigint not null,
     attempts integer not null default 0,
     due_at timestamptz not null,
+    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
+    former bigint[],
     -- In this order: for what is due of a run there is one index only.
     primary key (installation, run)
 );
