@@ -11,7 +11,7 @@ extension InstallationRows {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
         if !changes.updated.isEmpty {
-            statements += [update(changes.updated), moveCrowds(of: changes.updated, at: now)]
+            statements += [update(changes.updated), pace(changes.updated)]
         }
         if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
         if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
@@ -57,19 +57,13 @@ extension InstallationRows {
             """
     }
 
-    /// An installation that changed its mind about frequent pushes is in the other crowd of each event, and joins it:
-    /// that may have got what theirs is about to get.
-    private static func moveCrowds(of records: [Register.Record], at now: Date) -> PostgresQuery {
+    /// Crowds go by the activities' copy of what an installation says of frequent pushes.
+    private static func pace(_ records: [Register.Record]) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
-            with moved as (
-                update activities a set frequent = r.frequent
-                from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
-                where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
-                returning a.id, a.app, a.event_key, a.frequent, a.in_crowd
-            )
-            insert into crowd_joins (activity, lane, due_at)
-            \(CrowdJoins.joining("select * from moved where in_crowd", now))
+            update activities a set frequent = r.frequent
+            from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
+            where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
             """
     }
 
