@@ -112,7 +112,13 @@ package struct FanOut: Sendable, Hashable {
     package var isDone: Bool { isSwept && waiting == 0 }
 
     /// All members were sent to, but those that want few pushes and rest.
-    package var isDoneButForResting: Bool { isSwept && waiting == resting && accepted > 0 }
+    package var isDoneButForResting: Bool { isSwept && resting > 0 && waiting == resting && accepted > 0 }
+
+    /// The message's time ran out before those that rest were sent to.
+    mutating func expireResting() {
+        expired += resting
+        (waiting, resting) = (0, 0)
+    }
 
     /// Members whose outcome is known.
     private var decided: Int { accepted + rejected + gone + expired }

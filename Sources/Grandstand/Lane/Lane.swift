@@ -173,17 +173,23 @@ package struct Lane: Sendable, Hashable {
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
-                messages[index].settle(.expired, at: now)
+                settle(index, .expired, at: now)
             } else if message.isEnd, fencedAt == nil {
                 messages[index].settle(.cancelled, at: now)
             } else if index != newest, !message.isStart,
                 !message.rings(at: now) || message.fanOut?.isSwept ?? false
             {
-                // Who wants few pushes and rests gets the newer state instead; all others have this one.
-                let isDone = message.fanOut?.isDoneButForResting ?? false
-                messages[index].settle(isDone ? .accepted : .superseded, at: now)
+                settle(index, .superseded, at: now)
             }
         }
+    }
+
+    /// Settles a message that goes no further: as accepted where all of a crowd have it, but those that want few pushes
+    /// and rest.
+    mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
+        let isDone = messages[index].fanOut?.isDoneButForResting ?? false
+        if isDone, state == .expired { messages[index].fanOut?.expireResting() }
+        messages[index].settle(isDone ? .accepted : state, at: now)
     }
 
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }

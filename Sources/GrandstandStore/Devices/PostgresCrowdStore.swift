@@ -75,7 +75,8 @@ package struct PostgresCrowdStore: CrowdStore {
                 try await connection.query(CrowdWaits.forget(before: delivery, on: lane))
             }
             let shard = try await members(
-                of: message, fanOut, of: lane, size: size(lanes[index].audience.bundleID), at: claim.at, on: connection)
+                for: delivery, fanOut.next, rings: message.alerting, of: lane,
+                size: size(lanes[index].audience.bundleID), at: claim.at, on: connection)
             if shard.members.isEmpty {
                 let next = try await CrowdWaits.nextDue(of: delivery, on: lane, besides: [], on: connection)
                 _ = lanes[index].settle(
@@ -108,15 +109,14 @@ package struct PostgresCrowdStore: CrowdStore {
 
     /// The members of a message's next shard: of its sweep, then of its queue.
     private static func members(
-        of message: LaneMessage, _ fanOut: FanOut, of lane: Int, size: Int, at now: Date,
+        for delivery: Int, _ next: FanOut.Next, rings: Bool, of lane: Int, size: Int, at now: Date,
         on connection: PostgresConnection
     ) async throws -> CrowdRows.Shard {
-        guard let delivery = message.id, case .after(let cursor) = fanOut.next else {
-            return try await CrowdWaits.shard(
-                of: message.id ?? 0, on: lane, size: size, at: now, on: connection)
+        guard case .after(let cursor) = next else {
+            return try await CrowdWaits.shard(of: delivery, on: lane, size: size, at: now, on: connection)
         }
         let shard = try await CrowdRows.sweep(
-            lane, beyond: cursor, rings: message.alerting, size: size, at: now, on: connection)
+            lane, beyond: cursor, rings: rings, size: size, at: now, on: connection)
         if !shard.members.isEmpty { try await CrowdJoins.reach(shard.members, of: lane, on: connection) }
         if !shard.resting.isEmpty {
             try await connection.query(

@@ -26,7 +26,8 @@ enum FanOutText {
         let value = try JSONValue(parsing: json.bytes)
         func number(_ name: String) -> Int { value[name].flatMap(integer) ?? 0 }
         var fanOut = FanOut(
-            cursor: number("cursor"), waiting: number("waiting"), resting: number("resting"), total: number("total"), accepted: number("accepted"), rejected: number("rejected"),
+            cursor: number("cursor"), waiting: number("waiting"), resting: number("resting"), total: number("total"),
+            accepted: number("accepted"), rejected: number("rejected"),
             gone: number("gone"), expired: number("expired"))
         if case .bool(true)? = value["swept"]?.kind { fanOut.isSwept = true }
         return fanOut

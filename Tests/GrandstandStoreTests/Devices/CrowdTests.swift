@@ -164,7 +164,9 @@ struct CrowdTests {
         }
     }
 
-    @Test func `people who want few pushes get one a minute that does not ring, each by the pushes it had`() async throws {
+    @Test func `people who want few pushes get one a minute that does not ring, each by the pushes it had`()
+        async throws
+    {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -201,7 +203,9 @@ struct CrowdTests {
         }
     }
 
-    @Test func `who rests gets the newest of the minute, and what rings at once; who does not rest has each`() async throws {
+    @Test func `who rests gets the newest of the minute, and what rings at once; who does not rest has each`()
+        async throws
+    {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")

@@ -129,7 +129,9 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(.sweep(to: 60, isLast: true, resting: 0), again: 2, accepted: 58, reason: "Shutdown"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 60, isLast: true, resting: 0), again: 2, accepted: 58, reason: "Shutdown")
+        )
         #expect(lane.messages[0].state == .queued)
         #expect(lane.messages[0].reason == "Shutdown")
         #expect(lane.due(at: sceneTime) == sceneTime + 7)
@@ -148,14 +150,16 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), expired: 3, reason: "ServiceUnavailable"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), expired: 3, reason: "ServiceUnavailable"))
         #expect(lane.messages[0].state == .expired)
         #expect(lane.messages[0].reason == "ServiceUnavailable")
         let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .expired)
         #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (3, 0, 3, 0))
         lane.accept(message(2), at: sceneTime + 9)
         #expect(take(&lane, at: sceneTime + 9) != nil)
-        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), accepted: 2, expired: 1), at: sceneTime + 9)
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), accepted: 2, expired: 1), at: sceneTime + 9)
         #expect(lane.messages[1].state == .accepted && lane.messages[1].fanOut?.expired == 1)
         // One that was never answered, when the message's own time ran out.
         let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, waiting: 1, total: 2, accepted: 1), .expired)
@@ -166,7 +170,8 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), again: 1, accepted: 1, reason: "Shutdown"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), again: 1, accepted: 1, reason: "Shutdown"))
         #expect(lane.messages[0].reason == "Shutdown")
         #expect(take(&lane, at: sceneTime + 7) != nil)
         settle(&lane, FanOut.Progress(.queue(taken: 1, rested: 0), accepted: 1), at: sceneTime + 7)
@@ -235,6 +240,17 @@ struct LaneCrowdTests {
         #expect(take(&lane, at: sceneTime + 17) != nil)
         settle(&lane, FanOut.Progress(.emptyQueue), at: sceneTime + 17)
         #expect(lane.messages[2].state == .accepted)
+    }
+
+    @Test func `who rests when the time of a message is over is counted as not reached in time`() throws {
+        var lane = try lane()
+        lane.accept(message(1, expiresIn: 30), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 2), accepted: 7))
+        #expect(take(&lane, at: sceneTime + 30) == nil)
+        #expect(lane.messages[0].state == .accepted)
+        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .accepted)
+        #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (9, 7, 2, 0))
     }
 
     @Test func `a shard whose settlement is repeated counts once`() throws {
