@@ -16,7 +16,7 @@ create type reconciliation_alarm as enum ('capability-off', 'list-incomplete', '
 create type broadcast_event as enum ('start', 'update', 'end');
 create type delivery_state as enum (
     'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'unknown', 'cancelled');
-create type lane_kind as enum ('channel', 'crowd', 'infrequent', 'token');
+create type lane_kind as enum ('channel', 'crowd', 'token');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
 create type start_state as enum ('accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
@@ -431,7 +431,7 @@ create table lanes (
     -- Until then APNs keeps the newest message, or a device shows the activity that it ended.
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
-    check (kind in ('crowd', 'infrequent') or shard_due_at is null),
+    check (kind = 'crowd' or shard_due_at is null),
     check (kind in ('channel', 'token') or due_at is null),
     check ((kind = 'token') = (token is not null))
 )
@@ -644,8 +644,9 @@ create table activities (
     -- The event's updates go to its token: it is shown, has a token that is not suspect, and no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- People may switch frequent pushes off, which decides the crowd that it belongs to.
+    -- People may switch frequent pushes off: after a push they get none that does not ring until rests_until.
     frequent boolean not null default true,
+    rests_until timestamptz,
     -- Its installation was asked for receipts when it was first reported.
     is_sampled boolean not null,
     -- An activity that was there before a start is not the one that the start made.
@@ -655,29 +656,31 @@ create table activities (
 );
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
-create index activities_in_crowds on activities (app, event_key, frequent, id) where in_crowd;
+create index activities_in_crowds on activities (app, event_key, id) where in_crowd;
 create index activities_of_events on activities (event_key);
 create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
--- Which crowd a lane is: the activities of an event in one app and environment, apart for people with and without frequent
--- pushes. Written with the first activity that joins.
+-- Which crowd a lane is: the activities of an event in one app and environment. Written with the first activity that joins.
 create table crowds (
     lane bigint primary key references lanes on delete cascade,
     event_key text not null references events on delete cascade,
     app integer not null,
-    kind lane_kind not null check (kind in ('crowd', 'infrequent')),
-    unique (event_key, app, kind)
+    unique (event_key, app)
 );
 
--- An activity whose token came when the newest content had gone already: it gets that by itself. Written by reports, removed
--- by the push.
-create table crowd_joins (
+-- A member of a crowd whom the sweep of a message does not reach. Without a delivery: its token came when the newest content
+-- had gone already, and it gets that by itself. With one: it waits for that message, for APNs did not take it, or the member
+-- wants few pushes and had one just now. Written by reports and settlements, removed by pushes.
+create table crowd_queue (
     activity bigint primary key references activities on delete cascade,
     lane bigint not null references lanes on delete cascade,
+    delivery bigint,
+    -- Pushes of that message that were tried; 0: it rests.
+    attempts integer not null default 0,
     due_at timestamptz not null
 );
-create index crowd_joins_due on crowd_joins (due_at);
-create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
+create index crowd_queue_of_late on crowd_queue (lane, due_at, activity) where delivery is null;
+create index crowd_queue_of_messages on crowd_queue (lane, delivery, due_at) where delivery is not null;
 
 -- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
 -- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
@@ -685,7 +688,7 @@ create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
 create view audience_lanes as
     select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
     union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens' and c.kind = 'crowd'
+    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens'
     from crowds c
     cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
     cross join lateral (
@@ -769,12 +772,15 @@ create table starts (
     primary key (run, installation)
 );
 
--- A follower whom the sweep does not reach: one who follows late, or whose push APNs provably did not process.
+-- A follower whom the sweep does not reach: one who follows late, took a token over, or whose push APNs provably did not
+-- process. Written by registrations, which lock no run for it, and by settlements; removed by claims.
 create table start_queue (
     run bigint not null,
     installation bigint not null,
     attempts integer not null default 0,
     due_at timestamptz not null,
+    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
+    former bigint[],
     -- In this order: for what is due of a run there is one index only.
     primary key (installation, run)
 );

@@ -151,7 +151,7 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// Warnings for refusals by some lanes of a broadcast that others take.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
-        // The lanes of one crowd say the same.
+        // The same is said of each app's crowd.
         var said: [String] = []
         for refusal in refusals {
             let words = "This does not reach some activities: \(refusal.detail)"

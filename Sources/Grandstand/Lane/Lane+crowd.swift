@@ -77,7 +77,7 @@ extension Lane {
     package func reaches(_ activity: Int) -> Bool {
         pending.contains { message in
             guard let fanOut = message.fanOut else { return true }
-            return !fanOut.isSwept && activity > fanOut.cursor || fanOut.again.contains(activity)
+            return !fanOut.isSwept && activity > fanOut.cursor
         }
     }
 

@@ -146,8 +146,6 @@ package struct LaneClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// Seconds between two messages of a lane, counted from when the first was due.
     package var laneInterval: TimeInterval
-    /// The same for people who switched frequent pushes off, for messages that do not ring.
-    package var infrequentInterval: TimeInterval
     /// Apps that APNs throttles, by kind of lane; any number of the others' lanes may go.
     package var limits: [LaneLimit]
     /// Lanes that the replica still works on. It does not take them again, also if their leases have ended because
@@ -156,7 +154,7 @@ package struct LaneClaim: Sendable, Hashable {
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,
-        laneInterval: TimeInterval, infrequentInterval: TimeInterval = 60, limits: [LaneLimit] = []
+        laneInterval: TimeInterval, limits: [LaneLimit] = []
     ) {
         self.limits = limits
         self.environment = environment
@@ -165,7 +163,6 @@ package struct LaneClaim: Sendable, Hashable {
         self.at = at
         self.leasedUntil = leasedUntil
         self.laneInterval = laneInterval
-        self.infrequentInterval = infrequentInterval
     }
 }
 

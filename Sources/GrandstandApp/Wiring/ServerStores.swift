@@ -55,7 +55,7 @@ struct ServerStores: Sendable {
         crowds = PostgresCrowdStore(
             dispatchSessions,
             intervals: .init(
-                frequent: configuration.laneInterval, infrequent: configuration.infrequentInterval))
+                lane: configuration.laneInterval, rest: configuration.infrequentInterval))
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)

@@ -50,7 +50,7 @@ struct CrowdNews {
         guard body.count <= lane.kind.bodyLimit else { return nil }
         return CrowdNews(
             broadcast: try row.decode("id"), address: try PostgresChannelStore.address(row), body: body,
-            priority: end == nil || lane.kind == .infrequent ? .powerAware : .immediate,
+            priority: end == nil ? .powerAware : .immediate,
             expiresAt: min(end ?? longest, longest))
     }
 

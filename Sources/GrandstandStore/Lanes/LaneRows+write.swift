@@ -116,7 +116,7 @@ extension LaneRows {
         return """
             update lanes l set channel = r.channel,
                 due_at = case when l.kind in ('channel', 'token') then r.due_at end,
-                shard_due_at = case when l.kind in ('crowd', 'infrequent') then r.due_at end, rank = r.rank, leased_by = r.leased_by,
+                shard_due_at = case when l.kind = 'crowd' then r.due_at end, rank = r.rank, leased_by = r.leased_by,
                 leased_until = r.leased_until, last_timestamp = r.last_timestamp, ready_at = r.ready_at,
                 fenced_at = r.fenced_at, closed_at = r.closed_at, newest_broadcast = r.newest,
                 stored_until = r.stored_until

@@ -12,7 +12,7 @@ extension Acceptance {
         let goesAt = broadcast.sendAt ?? now
         let decided = try unchanged.decide(intake, at: goesAt, plan)
         let timestamp = Int(goesAt.timeIntervalSince1970)
-        let parts = decided.items.filter { lanes[$0.place].kind != .infrequent }.map { decision in
+        let parts = decided.items.map { decision in
             let (item, lane) = (decision.item, lanes[decision.place])
             return BroadcastRehearsal.Part(
                 audience: item.audience, kind: lane.kind, payload: item.payload, priority: item.priority,

@@ -126,7 +126,7 @@ struct Acceptance {
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
             event: intake.request.payload.event, acceptedAt: acceptedAt, sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil
-                ? enqueue(id, decided, intake.target, begins: acceptedAt).withCrowdsJoined : [],
+                ? enqueue(id, decided, intake.target, begins: acceptedAt) : [],
             warnings: warnings, by: intake.actor.text)
         broadcast.sendAfterStart = intake.request.sendAfterStart
         return broadcast

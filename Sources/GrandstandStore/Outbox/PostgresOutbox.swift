@@ -147,14 +147,14 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
-    /// The deliveries of broadcasts, one entry for each crowd.
+    /// The deliveries of broadcasts.
     func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Delivery]] {
         let rows = try await bulk.query(
             """
             select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
                 d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
                 d.apns_unique_id, d.reason, d.settled_at, l.kind, d.fan_out,
-                case when l.kind in ('crowd', 'infrequent') and d.settled_at is null and d.fan_out is null
+                case when l.kind = 'crowd' and d.settled_at is null and d.fan_out is null
                     then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
                 case when d.state = 'superseded' then \(Self.successor) end as superseded_by,
                 case when d.state = 'queued' then coalesce((\(PostgresSendRates.turn)), d.next_attempt_at) else d.next_attempt_at end
@@ -166,7 +166,7 @@ package struct PostgresOutbox: Outbox {
         for row in rows {
             deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
         }
-        return deliveries.mapValues(\.withCrowdsJoined)
+        return deliveries
     }
 
     /// The recipients of pushes, by their lanes.
