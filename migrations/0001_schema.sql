@@ -410,12 +410,13 @@ create table lanes (
     -- Where it sends: null until the channel exists, and for crowds and tokens.
     channel uuid references channels on delete set null,
     token bytea check (length(token) between 1 and 512),
-    -- When a dispatcher is to look at it; null: nothing waits. While leased: the end of the lease, so that a dead replica's
-    -- lanes become due by themselves. shard_due_at is the same for crowds.
+    -- When a dispatcher is to look at it; null: nothing waits, or a message is under way, by which the lane is found when its
+    -- lease ends (deliveries_under_way). shard_due_at is the same for crowds; while leased: the end of the lease.
     due_at timestamptz,
     shard_due_at timestamptz,
     -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
     rank smallint not null default 2,
+    -- Of a channel or a token it counts only while a message of it is under way: nothing takes it away with the answer.
     leased_by uuid,
     leased_until timestamptz,
     -- The last aps.timestamp given: the next one is greater.
@@ -435,8 +436,8 @@ create table lanes (
     check (kind in ('channel', 'token') or due_at is null),
     check ((kind = 'token') = (token is not null))
 )
--- A message updates its lane three times and its own row twice. Vacuum counts changes, not the size of the table, and does not
--- pause.
+-- A message that leaves with its acceptance changes its lane once, on its page (HOT): no index may have a column that such a
+-- message changes. Vacuum counts changes, not the size of the table, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
@@ -524,6 +525,8 @@ create table deliveries (
     broadcast_id uuid not null references broadcasts on delete cascade,
     lane bigint not null,
     state delivery_state not null,
+    -- While it is under way: the end of its lane's lease, by which the lane is found then.
+    leased_until timestamptz,
     is_end boolean not null,
     is_start boolean not null default false,
     priority smallint not null check (priority in (1, 5, 10)),
@@ -554,12 +557,14 @@ create table deliveries (
     alert_bytes integer,
     -- How far a crowd's message has got (FanOut).
     fan_out json,
-    check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null))
+    check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null)),
+    check ((state = 'sending') = (leased_until is not null))
 )
 with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
--- By settled_at, which does not change when a delivery starts: that update stays on its page (HOT).
 create index deliveries_pending on deliveries (lane, id) where settled_at is null;
+-- What a dead replica left under way, in the order in which leases end.
+create index deliveries_under_way on deliveries (leased_until) where state = 'sending';
 create index deliveries_by_broadcast on deliveries (broadcast_id);
 
 -- A token's deliveries go with their broadcasts, which name the lane; those of other lanes go once for each statement that

@@ -105,6 +105,10 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        // From now on APNs may have it, whatever it answers.
+        if !kind.isCrowd, messages[index].apnsExpiration > 0 {
+            storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
+        }
         let due = min(waitsSince ?? now, now)
         waitsSince = nil
         if kind.isCrowd {

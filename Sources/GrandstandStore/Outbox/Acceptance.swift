@@ -283,7 +283,7 @@ struct Acceptance {
 
     /// The loops to be woken after the commit: none is needed where everything that is new departs.
     var topics: Set<WakeTopic> {
-        let departing = Set(outgoing.items.lazy.map(\.lane))
+        let departing = Set(outgoing.items.lazy.map { $0.lane.id })
         let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
         var topics = Set(waiting.map { WakeTopic.lanes(lanes[$0].audience.environment) })
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
@@ -293,12 +293,11 @@ struct Acceptance {
 
     // MARK: Writing
 
-    /// Messages to append, in order, each with its lane.
-    var appended: (lanes: [Int], messages: [LaneMessage]) {
-        let messages = accepted.compactMap { place, broadcast in
-            lanes[place].messages.last { $0.broadcast == broadcast }
+    /// Messages to append, in order.
+    var appended: [DeliveryRow] {
+        accepted.compactMap { place, broadcast in
+            lanes[place].messages.last { $0.broadcast == broadcast }.map { DeliveryRow($0, of: lanes[place]) }
         }
-        return (accepted.map { lanes[$0.place].id }, messages)
     }
 
     /// The lanes that took a message or followed one that did, and the same as they were.

@@ -103,7 +103,7 @@ extension PostgresOutbox {
                     warnings = case when r.detail is null then b.warnings
                         else b.warnings || ('not sent: ' || r.detail) end
                 from unnest(\(scheduled.map(\.id)), \(payloads.map(\.staleDate)),
-                    \(payloads.map { $0.relevanceScore.map(Self.text) })) as s(id, stale_date, relevance_score)
+                    \(payloads.map { $0.relevanceScore.map(BroadcastRows.text) })) as s(id, stale_date, relevance_score)
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
                 where b.id = s.id
                 """)
@@ -119,9 +119,9 @@ extension PostgresOutbox {
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
         let unused = acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)]
-        guard !acceptance.broadcasts.isEmpty || !appended.messages.isEmpty else { return unused }
-        var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
-        if !appended.messages.isEmpty { statements.append(LaneRows.insert(appended.messages, in: appended.lanes)) }
+        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return unused }
+        var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
+        if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
         if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
         let changes = acceptance.changes
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
@@ -141,36 +141,6 @@ extension PostgresOutbox {
     static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
         guard !acceptance.outgoing.isEmpty else { return [] }
         return try acceptance.departing(inserted: results[2], destinations: results[3])
-    }
-
-    private static func insertBroadcasts(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
-        let requests = rows.map(\.intake.request)
-        let payloads = requests.map(\.payload)
-        return """
-            insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
-                send_after_start, scheduled, accepted_by, reach)
-            select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
-                stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
-                string_to_array(warnings, e'\\n'), accepted_at, send_at, send_after_start, scheduled, accepted_by,
-                case when reach <> '' then string_to_array(reach, ' ') end
-            from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
-                \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
-                \(payloads.map { $0.start.map(StartText.text) }), \(payloads.map(\.event.rawValue)),
-                \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
-                \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
-                \(payloads.map { $0.relevanceScore.map(text) }),
-                \(requests.map { BroadcastContent.text($0.byVariant).map(text) }), \(requests.map { $0.priority?.rawValue }),
-                \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.joined(separator: "\n") }),
-                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(requests.map(\.sendAfterStart)),
-                \(rows.map(\.isScheduled)),
-                \(rows.map(\.intake.actor.text)),
-                \(rows.map { row in row.isScheduled ? (row.intake.reach.topics ?? []).joined(separator: " ") : "" }))
-                as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at, send_after_start,
-                    scheduled, accepted_by, reach)
-            """
     }
 
     /// An entry for each broadcast and app: a filter by app finds it, and a key of one app sees nothing of another's.
@@ -205,6 +175,4 @@ extension PostgresOutbox {
                 or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
             """
     }
-
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
