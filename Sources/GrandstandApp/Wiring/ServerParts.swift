@@ -114,6 +114,7 @@ extension API.Access {
                     failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil,
                     installations: configuration.installationLimit > 0 ? configuration.installationLimit : nil)),
             isSecure: configuration.tls != nil, logger: logger, metrics: resources.metrics,
-            hasOwnOperationsPort: configuration.operationsPort != nil, onTrust: { shares.know($0) })
+            hasOwnOperationsPort: configuration.operationsPort != nil, proxies: configuration.trustedProxies,
+            onTrust: { shares.know($0) })
     }
 }
