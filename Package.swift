@@ -131,6 +131,8 @@ let package = Package(
         .systemLibrary(
             name: "CNghttp2", pkgConfig: "libnghttp2",
             providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
         // Words and rules: no clocks, no sockets, no database.
         .target(name: "APNsWire", swiftSettings: settings),
@@ -164,8 +166,7 @@ let package = Package(
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["MigrationEmbedder"]),
         .executableTarget(name: "MigrationEmbedder", swiftSettings: settings),
         .target(
-            name: "WebhookClient", dependencies: ["Grandstand", crypto, nioCore, nioHTTP1, nioPosix, nioSSL],
-            swiftSettings: settings),
+            name: "WebhookClient", dependencies: ["CCurl", "Grandstand", crypto], swiftSettings: settings),
         .target(
             name: "APNsClient", dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", crypto, log, metrics],
             swiftSettings: settings),

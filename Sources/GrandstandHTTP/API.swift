@@ -30,6 +30,8 @@ package struct API: Sendable {
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
         package var webhookNetworks: NetworkGuard
+        /// Why messages to a URL would be refused, by the addresses that its name has now; `nil`: they would not.
+        package var webhookRefusal: @Sendable (WebhookURL) async -> String?
         package var installations: any InstallationStore
         package var receipts: any ReceiptStore
         /// Which installations are asked for receipts.
@@ -52,7 +54,9 @@ package struct API: Sendable {
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: ReconciliationLimits, intake: Intake,
             quotaHistory: any QuotaHistoryStore,
-            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
+            webhooks: any WebhookStore, webhookNetworks: NetworkGuard,
+            webhookRefusal: @escaping @Sendable (WebhookURL) async -> String? = { _ in nil },
+            installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
             onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
@@ -77,6 +81,7 @@ package struct API: Sendable {
             self.quotaHistory = quotaHistory
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
+            self.webhookRefusal = webhookRefusal
             self.installations = installations
             self.receipts = receipts
             self.receiptSampling = receiptSampling
@@ -95,6 +100,10 @@ package struct API: Sendable {
         package var uses: any KeyUseRecorder
         package var idempotency: any IdempotencyStore
         package var limits: RateLimits
+        /// Their word about a request's origin is believed.
+        package var proxies: TrustedProxies
+        /// The memory for bodies of requests.
+        package var bodies = BodyRoom()
         /// HTTPS: browsers are told to stay with it.
         package var isSecure: Bool
         package var logger: Logger
@@ -107,7 +116,7 @@ package struct API: Sendable {
         package init(
             ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
             idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
-            metrics: any OperationMetrics, hasOwnOperationsPort: Bool,
+            metrics: any OperationMetrics, hasOwnOperationsPort: Bool, proxies: TrustedProxies = TrustedProxies(),
             onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }
         ) {
             self.ledger = ledger
@@ -119,6 +128,7 @@ package struct API: Sendable {
             self.logger = logger
             self.metrics = metrics
             self.hasOwnOperationsPort = hasOwnOperationsPort
+            self.proxies = proxies
             self.onTrust = onTrust
         }
     }
@@ -136,13 +146,13 @@ package struct API: Sendable {
     /// The responder of requests, for a server to run.
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
-        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
+        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health().routes)
         return router(all, pages: dependencies.onlyLookups ? nil : pages).buildResponder()
     }
 
     /// The responder of probes and metrics on a port of their own.
     package func operationsResponder() -> some HTTPResponder<APIContext> {
-        router(RouteTable(routes: health.routes)).buildResponder()
+        router(RouteTable(routes: health(isPrivate: true).routes)).buildResponder()
     }
 
     /// The responder of lookups ahead of the routes, for a server to put into each connection's pipeline.
@@ -161,13 +171,16 @@ package struct API: Sendable {
                 keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(
-                headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,
+                headers: StandingHeaders(isSecure: d.access.isSecure), bodies: d.access.bodies,
+                proxies: d.access.proxies,
+                logger: d.access.logger,
                 onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }),
             pages: pages)
     }
 
-    var health: HealthRoutes {
-        HealthRoutes(readiness: dependencies.readiness, metrics: dependencies.access.metrics)
+    func health(isPrivate: Bool = false) -> HealthRoutes {
+        HealthRoutes(
+            isPrivate: isPrivate, readiness: dependencies.readiness, metrics: dependencies.access.metrics)
     }
 
     var table: RouteTable {
@@ -220,7 +233,7 @@ extension API.Dependencies {
     }
     var keyOperations: KeyOperations { KeyOperations(ledger: access.ledger, now: now) }
     var webhookOperations: WebhookOperations {
-        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, now: now)
+        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, refusal: webhookRefusal, now: now)
     }
 }
 

@@ -70,7 +70,8 @@ struct RefusedKeyTests {
             let ready = try await api("GET", "/readyz")
             #expect(ready.status == 200)
             #expect(ready.json["apns"]?["development"]?["state"]?.string == "refused")
-            #expect(ready.json["apns"]?["development"]?["reason"]?.string?.contains(SimulatorIdentity.keyID) == true)
+            // Anybody may ask.
+            #expect(!ready.text.contains(SimulatorIdentity.keyID))
             for match in 0..<20 { try await Self.update(1_000 + match, api) }
             try await Self.declare("late", api)
 

@@ -94,7 +94,9 @@ enum MetricCatalog {
             "grandstand_lookup_staleness_seconds", .gauge,
             "Seconds since the database confirmed what lookups are answered from; absent before it did."),
         .init("grandstand_streams", .gauge, "Live views that are open."),
-        .init("grandstand_http_requests_total", .counter, labels: ["method", "route", "status"], "Requests answered."),
+        .init(
+            "grandstand_http_requests_total", .counter, labels: ["method", "route", "status"],
+            "Requests answered; with status 499 those whose connection ended in the middle of their body."),
         .init(
             "grandstand_http_request_seconds", .histogram, labels: ["method", "route"],
             "Time from a request's header to its answer."),

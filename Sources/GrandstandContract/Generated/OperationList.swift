@@ -334,7 +334,7 @@ extension Contract.Operation {
     /// Shows numbers in the text format of Prometheus.
     public static let metrics = Self(
         "metrics", "GET", "/metrics",
-        scopes: nil, query: [], keepsAnswers: false)
+        scopes: [.operate], query: [], keepsAnswers: false)
 
     /// Shows this document.
     public static let contract = Self(
