@@ -313,7 +313,9 @@ let package = Package(
         .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
         .testTarget(
             name: "GrandstandLiveActivitiesTests",
-            dependencies: ["GrandstandClient", "GrandstandLiveActivities", "PhoneFakes", "StadiumShared"],
+            dependencies: [
+                "Grandstand", "GrandstandClient", "GrandstandLiveActivities", "JSON", "PhoneFakes", "StadiumShared",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandClientTests",

@@ -16,6 +16,7 @@ create type reconciliation_alarm as enum ('capability-off', 'list-incomplete', '
 create type broadcast_event as enum ('start', 'update', 'end');
 create type delivery_state as enum (
     'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'unknown', 'cancelled');
+create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
 create type lane_kind as enum ('channel', 'crowd', 'token');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
 create type start_state as enum ('accepted', 'rejected', 'unknown');
@@ -26,6 +27,7 @@ create type webhook_topic as enum (
     'throttle.began', 'throttle.ended', 'webhook.test');
 create type audit_action as enum (
     'app.registered', 'app.changed', 'app.deleted',
+    'content.created', 'content.changed', 'content.deleted',
     'channel.created', 'channel.refused', 'channel.unanswered', 'channel.adopted', 'channel.imported', 'channel.retired',
     'channel.deleted', 'channel.missing', 'channel.released',
     'event.created', 'event.changed', 'event.cancelled', 'event.reopened', 'event.expired',
@@ -57,6 +59,21 @@ create table apps (
     created_at timestamptz not null,
     updated_at timestamptz not null,
     version bigint not null default nextval('resource_versions')
+);
+
+-- What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state ring.
+-- Written by PUT and DELETE of a content type.
+create table content_types (
+    bundle_id text not null references apps on delete cascade,
+    attributes_type text not null check (length(attributes_type) between 1 and 128),
+    -- As it was declared: check, versions, stamp, rules.
+    declaration json not null,
+    -- The declaration's stamp, for starts: the form and the member, such as 'unix /updatedAt'.
+    stamp text,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    version bigint not null default nextval('resource_versions'),
+    primary key (bundle_id, attributes_type)
 );
 
 -- An app in one environment: its own team and key if they differ, and how its reconciliations stand. Its row lock makes the
@@ -270,6 +287,8 @@ create table events (
     channels_open_before integer check (channels_open_before >= 0),
     -- What its messages have where they say nothing themselves.
     defaults json,
+    -- The content type of its audiences that name none.
+    content text,
     metadata json,
     -- metadata.season.name, for lists.
     season text,
@@ -282,6 +301,9 @@ create table events (
     cancelled_at timestamptz,
     -- When its organiser took an end back.
     reopened_at timestamptz,
+    -- The last sequence of its states, and when the newest of its quiet ones goes or went.
+    state_sequence bigint,
+    quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
 );
 create index events_by_creation on events (created_at, key);
@@ -460,6 +482,8 @@ create table audiences (
     delivery audience_delivery not null default 'channel',
     -- The priority of its messages where a broadcast says none.
     priority smallint check (priority in (1, 5, 10)),
+    -- The content type of its messages; null: its event's, and without that its app's only one.
+    content text,
     lane bigint not null unique references lanes,
     primary key (event_key, bundle_id, environment, variant),
     foreign key (bundle_id, environment) references app_environments on delete cascade,
@@ -507,6 +531,9 @@ create table broadcasts (
     -- Its content went to somebody by another way than its messages (with a start, or to a token that joined late), so it
     -- cannot be withdrawn.
     shown boolean not null default false,
+    -- Of a message that was made of a state: what the state came to, and which of the rules that ring held.
+    state_outcome state_outcome,
+    state_rule integer,
     check (event_key is null or channel is null),
     check (lane is null or (event_key is null and channel is null))
 );
@@ -557,6 +584,8 @@ create table deliveries (
     alert_bytes integer,
     -- How far a crowd's message has got (FanOut).
     fan_out json,
+    -- The member of the content that gets apns_timestamp when it is sent, such as 'unix /updatedAt'.
+    stamp text,
     check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null)),
     check ((state = 'sending') = (leased_until is not null))
 )

@@ -9,6 +9,7 @@ package import NIOCore
 package struct API: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
+        package var contentTypes: any ContentStore
         package var channels: any ChannelStore
         package var events: any EventStore
         package var starts: any StartStore
@@ -46,7 +47,8 @@ package struct API: Sendable {
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, channels: any ChannelStore, events: any EventStore, starts: any StartStore,
+            apps: any AppStore, contentTypes: any ContentStore, channels: any ChannelStore, events: any EventStore,
+            starts: any StartStore,
             lookups: LookupReplica, contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access,
             quirks: any QuirkStore,
             auditLog: any AuditLog,
@@ -62,6 +64,7 @@ package struct API: Sendable {
             onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
+            self.contentTypes = contentTypes
             self.channels = channels
             self.events = events
             self.starts = starts
@@ -190,6 +193,7 @@ package struct API: Sendable {
             LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
                 .routes,
             AppRoutes(apps: d.appOperations).routes,
+            ContentRoutes(contents: d.contentOperations).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
             ReconciliationRoutes(
                 apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
@@ -201,6 +205,7 @@ package struct API: Sendable {
             BroadcastRoutes(
                 apps: d.apps, channels: d.channels, broadcasts: d.broadcastOperations, intake: d.intake
             ).routes,
+            StateRoutes(states: d.stateOperations).routes,
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
@@ -226,6 +231,8 @@ package struct API: Sendable {
 /// The operations of each noun, for both doors.
 extension API.Dependencies {
     var appOperations: AppOperations { AppOperations(apps: apps, quirks: quirks, gateway: gateway, now: now) }
+    var contentOperations: ContentOperations { ContentOperations(apps: apps, contents: contentTypes, now: now) }
+    var stateOperations: StateOperations { StateOperations(broadcasts: broadcastOperations) }
     var eventOperations: EventOperations { EventOperations(apps: apps, events: events, now: now) }
     var startOperations: StartOperations { StartOperations(events: events, starts: starts, now: now) }
     var broadcastOperations: BroadcastOperations {

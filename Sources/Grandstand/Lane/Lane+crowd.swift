@@ -66,7 +66,7 @@ extension Lane {
                 plainPriority: message.plainPriority, alerting: message.alerting, ringsUntil: message.ringsUntil,
                 apnsExpiration: message.apnsExpiration, expiresAt: message.expiresAt, requestID: requestID(),
                 hasContent: message.hasContent, contentBefore: message.contentBefore,
-                contentBytes: message.contentBytes, alertBytes: message.alertBytes)
+                contentBytes: message.contentBytes, alertBytes: message.alertBytes, stamp: message.stamp)
             if tooLarge.contains(message.broadcast) { taken.refuse(at: now) }
             messages.append(taken)
         }

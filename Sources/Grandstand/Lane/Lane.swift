@@ -179,9 +179,18 @@ package struct Lane: Sendable, Hashable {
             } else if index != newest, !message.isStart,
                 !message.rings(at: now) || message.fanOut?.isSwept ?? false
             {
+                if let newest { hasten(newest, inPlaceOf: message) }
                 settle(index, .superseded, at: now)
             }
         }
+    }
+
+    /// A message that was accepted for a later time, because only quiet members of a state changed, goes no later and no
+    /// less urgently than one that it takes the place of: it brings that one's news, too.
+    private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
+        guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
+        messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }
+        messages[newest].priority = max(messages[newest].priority, message.plainPriority)
     }
 
     /// Settles a message that goes no further: as accepted where all of a crowd have it, but those that want few pushes

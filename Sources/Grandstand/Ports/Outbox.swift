@@ -25,6 +25,17 @@ package protocol Outbox: Sendable {
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal
 
+    /// Decides what a state of an event comes to, under the event's lock, and accepts the message that it needs.
+    ///
+    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
+    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast?
+
+    /// The preview of a state, as if it were told now; changes nothing.
+    ///
+    /// - Throws: the `Problem` for which it would be refused.
+    func rehearse(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> StateRehearsal
+
     /// A broadcast with those of its deliveries that are within `reach`.
     ///
     /// - Throws: `forbidden` for one of an event or channel that is out of it.
@@ -117,6 +128,25 @@ package struct BroadcastIntake: Sendable, Hashable {
     package init(eventKey: EventKey, request: BroadcastRequest, by actor: AuditActor) {
         self.init(.event(eventKey), request: request, by: actor)
     }
+}
+
+/// One state of an event to tell.
+package struct StateIntake: Sendable {
+    package var eventKey: EventKey
+    package var report: StateReport
+    /// The actor that tells it.
+    package var actor: AuditActor
+    /// The reach of the caller.
+    package var reach: AppReach
+
+    package init(_ eventKey: EventKey, _ report: StateReport, by actor: AuditActor, within reach: AppReach = .all) {
+        self.eventKey = eventKey
+        self.report = report
+        self.actor = actor
+        self.reach = reach
+    }
+
+    package var target: BroadcastTarget { .event(eventKey) }
 }
 
 /// The recipients of a broadcast.

@@ -85,6 +85,12 @@ enum MetricCatalog {
             "grandstand_reconciliations_total", .counter, labels: ["result"],
             "Reconciliations that ended here: ok, alarm, or failed."),
         .init(
+            "grandstand_states_total", .counter, labels: ["outcome"],
+            "States of events that were told here, by what they came to."),
+        .init(
+            "grandstand_saved_sends_total", .counter,
+            "Messages to audiences that were not sent, because a state brought nothing new."),
+        .init(
             "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
             "Messages to webhooks that were settled here."),
         .init(

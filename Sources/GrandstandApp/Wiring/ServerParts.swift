@@ -44,7 +44,8 @@ struct ServerParts: Sendable {
         self.apple = apple
         self.lookups = lookups
         let dependencies = API.Dependencies(
-            apps: stores.apps, channels: stores.channels, events: stores.events, starts: stores.starts,
+            apps: stores.apps, contentTypes: stores.contentTypes, channels: stores.channels, events: stores.events,
+            starts: stores.starts,
             lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
             keys: stores.keys,
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),

@@ -135,6 +135,6 @@ struct Outgoing {
             payload.staleDate = content.staleDate
             payload.relevanceScore = content.relevanceScore
         }
-        return payload.body(timestamp: timestamp)
+        return payload.stamped(message.stamp, timestamp: timestamp).body(timestamp: timestamp)
     }
 }

@@ -38,6 +38,8 @@ enum BroadcastRows {
         .init("reach", sql: "string_to_array(r.reach, ' ')") { row in
             row.isScheduled ? row.intake.reach.topics?.joined(separator: " ") : nil
         },
+        .init("state_outcome", "state_outcome") { $0.state?.outcome.rawValue },
+        .init("state_rule") { $0.state?.rule },
         .init("warnings", sql: "string_to_array(r.warnings, e'\\n')") { $0.warnings.joined(separator: "\n") },
     ]
 

@@ -8,14 +8,28 @@ extension PostgresOutbox {
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
+        await counted(
+            try await decide(items.map(AcceptCall.Item.message), now: now, plan: plan).map { result in
+                result.flatMap { broadcast in
+                    broadcast.map(Result.success)
+                        ?? .failure(Problem(.internalError, "The outbox answered nothing for the broadcast."))
+                }
+            })
+    }
+
+    /// States share transactions with broadcasts: what is told while a transaction is under way is decided in the next one.
+    package func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
+        let results = try await decide([.state(state)], now: now, plan: plan)
+        guard let broadcast = try results.first?.get() else { return nil }
+        return try await counted([.success(broadcast)]).first?.get()
+    }
+
+    private func decide(
+        _ items: [AcceptCall.Item], now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> [Result<Broadcast?, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
-        let results =
-            if items.count == 1, !database.isJoined {
-                try await acceptances.run(call)
-            } else {
-                try await bulkAcceptance.accept([call])[0]
-            }
-        return await counted(results)
+        if items.count == 1, !database.isJoined { return try await acceptances.run(call) }
+        return try await bulkAcceptance.accept([call])[0]
     }
 
     /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. A crowd may have a
@@ -45,8 +59,19 @@ extension PostgresOutbox {
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.lock([intake.target], on: connection, now: now.inMicroseconds)
+            var acceptance = try await Self.lock(
+                [intake.target], types: acceptance.types, on: connection, now: now.inMicroseconds)
             return try acceptance.rehearse(intake, at: now, plan: plan)
+        }
+    }
+
+    package func rehearse(
+        _ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> StateRehearsal {
+        try await bulk.transaction { connection in
+            var acceptance = try await Self.lock(
+                [state.target], types: acceptance.types, comparing: true, on: connection, now: now.inMicroseconds)
+            return try acceptance.rehearse(state, at: now, plan: plan)
         }
     }
 
@@ -69,7 +94,7 @@ extension PostgresOutbox {
             // Events before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
-            var acceptance = try await Self.lock(targets, on: connection, now: now)
+            var acceptance = try await Self.lock(targets, types: self.acceptance.types, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
@@ -118,7 +143,10 @@ extension PostgresOutbox {
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        let unused = acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)]
+        // These come last: `departing` reads the results of the others by their places.
+        let unused =
+            (acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)])
+            + (acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)])
         guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return unused }
         var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
         if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
@@ -141,6 +169,17 @@ extension PostgresOutbox {
     static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
         guard !acceptance.outgoing.isEmpty else { return [] }
         return try acceptance.departing(inserted: results[2], destinations: results[3])
+    }
+
+    /// The last sequences of events' states, and the turns of their quiet ones.
+    private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
+        let keys = progress.keys.sorted()
+        let progress = keys.map { progress[$0] ?? .init() }
+        return """
+            update events e set state_sequence = r.sequence, quiet_at = r.quiet_at
+            from unnest(\(keys), \(progress.map(\.sequence)), \(progress.map(\.quietAt))) as r(key, sequence, quiet_at)
+            where e.key = r.key and e.key = any(\(keys))
+            """
     }
 
     /// An entry for each broadcast and app: a filter by app finds it, and a key of one app sees nothing of another's.
