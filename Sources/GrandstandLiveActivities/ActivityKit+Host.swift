@@ -1,6 +1,6 @@
 #if canImport(ActivityKit)
     public import ActivityKit
-    internal import Foundation
+    public import Foundation
 
     /// A type of attributes that an app registers, and how its activities tell their event.
     @available(iOS 16.2, *)
@@ -32,6 +32,24 @@
             start = { try kind.start($0, by: $1, contentState: $2) }
             wish = { kind.wish(for: $0) }
             end = { await kind.end($0, contentState: $1, atOnce: $2) }
+        }
+
+        /// A type of attributes whose contents the server stamps: receipts are right without the organiser's help.
+        ///
+        /// - Parameter stamp: the member that the content type's `stamp` names, of the form `unix`.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
+            stamp: KeyPath<Attributes.ContentState, Int> & Sendable
+        ) where Attributes.ContentState: Sendable {
+            self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
+        }
+
+        /// The same for a member that is a date: of the form `reference`.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
+            stamp: KeyPath<Attributes.ContentState, Date> & Sendable
+        ) where Attributes.ContentState: Sendable {
+            self.init(type, eventKey: eventKey, timestamp: { Int($0[keyPath: stamp].timeIntervalSince1970.rounded()) })
         }
     }
 
