@@ -169,7 +169,7 @@ struct StateChangeTests {
     @Test(arguments: changes)
     func `a difference has its outcome`(what: String, new: String, outcome: StateOutcome, rule: Int?) throws {
         let change = StateChange(
-            from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: try #require(Self.type))
+            from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: Self.type)
         #expect(change.outcome == outcome, "\(what)")
         #expect(change.rule == rule, "\(what)")
     }
