@@ -312,7 +312,12 @@ extension Contract {
         /// For updates only: the seconds for which one is worth sending. An end has eight hours.
         public var expiresIn: Int?
         /// Which of an app's activities is shown first. The highest wins.
-        public var relevanceScore: Double?
+        public var relevanceScore: Double? {
+            get { relevanceScoreText?.value }
+            set { relevanceScoreText = newValue.map(KeptNumber.init) }
+        }
+        /// Its text, as it was read.
+        package var relevanceScoreText: KeptNumber?
 
         /// What is left out is not said.
         public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: Double? = nil)
@@ -320,7 +325,7 @@ extension Contract {
             self.priority = priority
             self.staleAfter = staleAfter
             self.expiresIn = expiresIn
-            self.relevanceScore = relevanceScore
+            relevanceScoreText = relevanceScore.map(KeptNumber.init)
         }
 
         /// Reads it as the API writes it.
@@ -333,14 +338,14 @@ extension Contract {
             priority = try object.optional("priority")
             staleAfter = try object.optional("staleAfter")
             expiresIn = try object.optional("expiresIn")
-            relevanceScore = try object.optional("relevanceScore")
+            relevanceScoreText = try object.optional("relevanceScore")
         }
 
         package func write(members object: inout JSONWriter) {
             if let priority { object.member("priority", priority) }
             if let staleAfter { object.member("staleAfter", staleAfter) }
             if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
         }
     }
 }
@@ -978,11 +983,12 @@ extension Contract {
     /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
     public struct Alert: Sendable, Hashable, Codable, ContractObject {
         /// The first line.
-        public var title: LocalizedText?
+        public var title: LocalizedText? { didSet { kept = KeptText() } }
         /// The text below the title.
-        public var body: LocalizedText?
+        public var body: LocalizedText? { didSet { kept = KeptText() } }
         /// The name of a sound file in the app, or default.
-        public var sound: String?
+        public var sound: String? { didSet { kept = KeptText() } }
+        private var kept = KeptText()
 
         /// What is left out is not said.
         public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
@@ -1001,12 +1007,17 @@ extension Contract {
             title = try object.optional("title")
             body = try object.optional("body")
             sound = try object.optional("sound")
+            kept = KeptText(object)
         }
 
         package func write(members object: inout JSONWriter) {
             if let title { object.member("title", title) }
             if let body { object.member("body", body) }
             if let sound { object.member("sound", sound) }
+        }
+
+        package func write(to json: inout JSONWriter) {
+            kept.write(to: &json) { write(members: &$0) }
         }
     }
 }

@@ -1,109 +1,57 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 extension StartDeclaration {
-    /// Reads the member `start` of an event, leaving faults with `fields`; the value means nothing when there are any.
+    /// Reads the member `start` of an event.
     ///
     /// - Parameters:
     ///   - startsAt: the event's.
     ///   - audiences: the event's.
-    static func read(_ fields: inout JSONFields, startsAt: Date?, audiences: [Audience]) -> StartDeclaration? {
-        guard let value = fields.value("start") else { return nil }
-        guard case .object = value.kind else {
-            fields.fault("start", "An object was expected, not \(value.kindName).")
-            return nil
-        }
-        var start = JSONFields(value, pointer: fields.pointer(to: "start"))
-        let declaration = StartDeclaration(
-            at: start.date("at"), until: start.date("until"),
-            attributesType: start.text("attributesType", required: true, maximum: 128) ?? "",
-            attributes: start.object("attributes", required: true) ?? [], contentState: start.object("contentState"),
-            alert: start.alertOfStart() ?? [], alertsByLocale: alertsByLocale(&start),
-            staleDate: start.date("staleDate").map {
-                Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
-            },
-            audiences: chosen(&start, from: audiences))
-        if let from = declaration.at ?? startsAt {
-            if let until = declaration.until, until <= from {
-                start.fault("until", "until is not after the time of the start, \(RFC3339.text(from)).")
-            }
-        } else {
-            start.fault("at", "Say when: at, or startsAt of the event.")
-        }
-        fields.absorb(start)
-        return declaration
-    }
-
-    private static let advice = "Apple starts no activity without one."
-
-    private static func alertsByLocale(_ start: inout JSONFields) -> [String: [UInt8]] {
-        guard let value = start.value("alertsByLocale") else { return [:] }
-        guard case .object(let members) = value.kind else {
-            start.fault("alertsByLocale", "An object of alerts by BCP 47 tags was expected, not \(value.kindName).")
-            return [:]
-        }
+    init(
+        _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
+    ) throws(Problem) {
+        let advice = "Apple starts no activity without one."
+        faults.requireText(of: draft.alert, at: "/start/alert", advice)
         var alerts: [String: [UInt8]] = [:]
         var seen: Set<String> = []
-        for (tag, alert) in members {
-            let pointer = start.pointer(to: "alertsByLocale") + JSONText.pointer([tag])
-            if !isTag(tag) { start.fault(at: pointer, "A BCP 47 tag such as de or pt-BR was expected.") }
+        // Small letters first: of two tags that differ in capitals the other is told.
+        for (tag, alert) in (draft.alertsByLocale ?? [:]).sorted(by: { $0.key > $1.key }) {
+            let pointer = "/start/alertsByLocale" + JSONText.pointer([tag])
             if !seen.insert(tag.lowercased()).inserted {
-                start.fault(at: pointer, "This tag stands twice; case does not tell tags apart.")
+                faults.add(pointer, "This tag stands twice; case does not tell tags apart.")
             }
-            alerts[tag] = start.alert(alert, at: pointer, advice: advice)
+            faults.requireText(of: alert, at: pointer, advice)
+            alerts[tag] = JSONWriter.text(alert)
         }
-        return alerts
+        if let from = draft.at ?? startsAt {
+            if let until = draft.until, until <= from {
+                faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
+            }
+        } else {
+            faults.add("/start/at", "Say when: at, or startsAt of the event.")
+        }
+        self.init(
+            at: draft.at, until: draft.until, attributesType: draft.attributesType,
+            attributes: Array(draft.attributes.bytes), contentState: draft.contentState.map { Array($0.bytes) },
+            alert: JSONWriter.text(draft.alert), alertsByLocale: alerts,
+            staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
+            audiences: try Self.chosen(draft.audiences, from: audiences, &faults))
     }
 
-    /// As much of RFC 5646 as tells a tag from other text: a language of letters, then subtags of up to eight.
-    private static func isTag(_ text: String) -> Bool {
-        guard text.utf8.count <= 64, !text.isEmpty else { return false }
-        let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return subtags.enumerated().allSatisfy { place, subtag in
-            (place == 0 ? 2...8 : 1...8).contains(subtag.count)
-                && subtag.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                    case UInt8(ascii: "0")...UInt8(ascii: "9"): place > 0
-                    default: false
-                    }
-                }
-        }
-    }
-
-    private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [AudienceSelector]? {
-        guard let selectors = start.selectors("audiences") else { return nil }
+    private static func chosen(
+        _ drafts: [Contract.AudienceSelector]?, from audiences: [Audience], _ faults: inout RequestFaults
+    ) throws(Problem) -> [AudienceSelector]? {
+        guard let selectors = try [AudienceSelector](drafts) else { return nil }
         var chosen: [AudienceSelector] = []
         for (place, selector) in selectors.enumerated() {
             if !audiences.contains(where: { selector.matches($0.id) }) {
-                start.fault(
-                    at: "\(start.pointer(to: "audiences"))/\(place)",
-                    selector.objection(among: audiences.map(\.id)))
+                faults.add("/start/audiences/\(place)", selector.objection(among: audiences.map(\.id)))
             }
             if !chosen.contains(selector) { chosen.append(selector) }
         }
         return chosen
-    }
-}
-
-extension JSONFields {
-    /// The topics of an event, each once.
-    mutating func topics() -> [Topic] {
-        var topics: [Topic] = []
-        var seen: Set<Topic> = []
-        for (value, pointer) in array("topics", count: 0...EventSpecification.maximumTopics) ?? [] {
-            guard let topic = value.string.flatMap(Topic.init) else {
-                fault(at: pointer, Topic.rule)
-                continue
-            }
-            if seen.insert(topic).inserted {
-                topics.append(topic)
-            } else {
-                fault(at: pointer, "\(topic) stands twice.")
-            }
-        }
-        return topics
     }
 }

@@ -129,17 +129,6 @@ struct WebhookOperations: Sendable {
         return draft
     }
 
-    /// Reads the body of a rotation.
-    ///
-    /// - Returns: seconds; `nil` where it does not say.
-    /// - Throws: `invalid-request`.
-    static func overlap(_ body: JSONValue) throws(Problem) -> Int? {
-        var fields = JSONFields(body)
-        let overlap = fields.integer("overlapSeconds", in: 0...7 * 86_400)
-        try fields.finish()
-        return overlap
-    }
-
     private func present(_ id: UUID, _ caller: Caller) async throws -> Webhook {
         guard let webhook = try await webhooks.webhook(id) else { throw Problem.webhookNotFound(id) }
         try caller.requireCover(of: webhook.draft.reach)
