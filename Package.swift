@@ -266,7 +266,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",
-            dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandService", "PortFakes", log],
+            dependencies: [
+                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandTestKit", "PortFakes", log,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandHTTPTests",
