@@ -102,7 +102,8 @@ let fuzzers: [Target] =
 
 let package = Package(
     name: "grandstand",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    // iOS for the client's products; GrandstandLiveActivities marks what needs 16.2 and more.
+    platforms: [.macOS(.v15), .iOS(.v15)],
     products: [
         .executable(name: "grandstand", targets: ["GrandstandCommand"]),
         .library(name: "GrandstandClient", targets: ["GrandstandClient"]),

@@ -3,6 +3,7 @@
     internal import Foundation
 
     /// A type of attributes that an app registers, and how its activities tell their event.
+    @available(iOS 16.2, *)
     public struct ActivityType: Sendable {
         let name: String
         let startToken: @Sendable () -> Data?
@@ -31,6 +32,7 @@
     }
 
     /// ActivityKit with one type of attributes.
+    @available(iOS 16.2, *)
     struct ActivityKind<Attributes: ActivityAttributes & Sendable>: Sendable where Attributes.ContentState: Sendable {
         let eventKey: @Sendable (Attributes) -> String
         let timestamp: @Sendable (Attributes.ContentState) -> Int?
@@ -132,6 +134,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension PushType {
         /// A channel is only asked for where there are some: `ActivityKitHost` says whether.
         fileprivate init(_ delivery: ActivityDelivery) {
@@ -143,6 +146,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension ActivityPhase {
         init(_ state: ActivityState) {
             switch state {
@@ -156,6 +160,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension StartRefusal {
         init(_ error: ActivityAuthorizationError) {
             switch error {

@@ -3,6 +3,7 @@
     public import Foundation
     internal import GrandstandClient
 
+    @available(iOS 16.2, *)
     extension LiveActivities {
         /// The Live Activities of this app. Make one at launch, and call ``start()``.
         ///
@@ -63,6 +64,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension WantedStart {
         fileprivate init<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double?
@@ -76,6 +78,7 @@
     }
 
     /// ActivityKit as the host of an app's activities.
+    @available(iOS 16.2, *)
     struct ActivityKitHost: ActivityHost {
         let types: [ActivityType]
         private let appVersion: String?

@@ -40,7 +40,7 @@ extension LiveActivities {
     }
 
     /// When the next one is.
-    var nextStart: Duration? {
+    var nextStart: TimeInterval? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
     }

@@ -14,7 +14,8 @@ extension LiveActivities {
     func look() async {
         await observe()
         lockBackoff.hurry()
-        courier.hurry(at: time.uptime())
+        courier.hurry(
+            at: time.uptime(), repeatAfter: record.repetition?.delay(at: time.now(), jitter: time.chance()))
         for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
         wake()
     }
@@ -93,7 +94,7 @@ extension LiveActivities {
         case .wait(let until):
             await rest(until: min(until, nextStart ?? until))
         case .idle:
-            await rest(until: nextStart)
+            await rest(until: [nextStart, courier.repetition(of: record)].compactMap(\.self).min())
         }
     }
 
@@ -132,7 +133,12 @@ extension LiveActivities {
         var courier = courier
         let consequence: Courier.Consequence
         do {
-            consequence = try update { courier.settle(request, outcome, &$0, at: now, jitter: jitter) }
+            consequence = try update { record in
+                if case .register = request, case .accepted = outcome {
+                    record.repetition = Repetition(registered: time.now(), chance: jitter)
+                }
+                return courier.settle(request, outcome, &record, at: now, jitter: jitter)
+            }
         } catch {
             // Its answer is not kept, so it is made again, later: requests may be repeated.
             return pause(for: error)
@@ -172,7 +178,7 @@ extension LiveActivities {
     }
 
     /// Sleeps until it is woken, or until then.
-    private func rest(until: Duration?) async {
+    private func rest(until: TimeInterval?) async {
         publish()
         for flush in flushes { flush.finish() }
         flushes = []

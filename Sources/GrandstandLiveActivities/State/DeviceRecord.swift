@@ -11,6 +11,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var sequence = 0
     /// The sequence that the server has; `nil`: it may not know the installation.
     package var confirmed: Int?
+    /// When the last registration was, for the next one without a change.
+    package var repetition: Repetition?
     /// Registrations whose answer did not come, with the one under way: after those "known already" may mean by them.
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
