@@ -121,7 +121,9 @@ extension Configuration {
     ///
     /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
     package init(environment: [String: String]) throws(ConfigurationError) {
-        try self.init(Variables(environment))
+        let settings = Variables(environment)
+        try self.init(settings)
+        try settings.refuseMisspelt()
     }
 
     private init(_ settings: Variables) throws(ConfigurationError) {
