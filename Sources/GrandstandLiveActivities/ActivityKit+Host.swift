@@ -10,6 +10,8 @@
         let activities: @Sendable () -> [ActivitySnapshot]
         let watch: @Sendable (AsyncStream<HostEvent>.Continuation) async -> Void
         let start: @Sendable (WantedStart, ActivityDelivery, Data?) throws -> ActivitySnapshot
+        let wish: @Sendable (String) -> WantedStart?
+        let end: @Sendable (String, Data?, Bool) async -> Void
 
         /// A type of attributes.
         ///
@@ -28,6 +30,8 @@
             activities = { Activity<Attributes>.activities.map { kind.snapshot($0) } }
             watch = { await kind.watch($0) }
             start = { try kind.start($0, by: $1, contentState: $2) }
+            wish = { kind.wish(for: $0) }
+            end = { await kind.end($0, contentState: $1, atOnce: $2) }
         }
     }
 
@@ -97,6 +101,24 @@
 
         private func find(_ id: String) -> Activity<Attributes>? {
             Activity<Attributes>.activities.first { $0.id == id }
+        }
+
+        func wish(for id: String) -> WantedStart? {
+            let encoder = JSONEncoder()
+            guard let activity = find(id), let attributes = try? encoder.encode(activity.attributes),
+                let state = try? encoder.encode(activity.content.state)
+            else { return nil }
+            return WantedStart(
+                eventKey: eventKey(activity.attributes), attributesType: Self.name, attributes: attributes,
+                contentState: state, relevanceScore: activity.content.relevanceScore)
+        }
+
+        func end(_ id: String, contentState: Data?, atOnce: Bool) async {
+            guard let activity = find(id) else { return }
+            let last = contentState.flatMap { try? JSONDecoder().decode(Attributes.ContentState.self, from: $0) }
+            await activity.end(
+                last.map { ActivityContent(state: $0, staleDate: nil) },
+                dismissalPolicy: atOnce ? .immediate : .default)
         }
 
         func start(

@@ -60,7 +60,13 @@ extension LiveActivities {
     /// Takes in what changed on the device.
     func take(_ event: HostEvent) {
         switch event {
-        case .cameToFront, .permissionsChanged:
+        case .cameToFront:
+            Task {
+                await look()
+                await heal()
+            }
+            return
+        case .permissionsChanged:
             // What an event says may be older than what was read since.
             Task { await look() }
             return

@@ -57,6 +57,19 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
+    /// Notes the channel of an activity that a push started.
+    package mutating func learn(_ channel: String, of activity: String) {
+        guard activities[activity]?.channelID == nil else { return }
+        activities[activity]?.channelID = channel
+        activities[activity]?.version += 1
+    }
+
+    /// Wants an activity, in place of what was wanted for the same event and type.
+    package mutating func want(_ wanted: WantedStart) {
+        self.wanted.removeAll { $0.isSame(as: wanted) }
+        self.wanted.append(wanted)
+    }
+
     /// Takes in all activities there are: those that are not among them were removed while nobody looked.
     package mutating func see(all snapshots: [ActivitySnapshot], of types: Set<String>) {
         for snapshot in snapshots { see(snapshot) }
