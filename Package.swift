@@ -139,7 +139,9 @@ let package = Package(
         .target(name: "JSON", swiftSettings: settings),
         .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
         .target(name: "Grandstand", dependencies: ["APNsWire", "GrandstandContract", "JSON"], swiftSettings: settings),
-        .target(name: "Calendars", dependencies: ["APNsWire", "Grandstand", "JSON"], swiftSettings: settings),
+        .target(
+            name: "Calendars", dependencies: ["APNsWire", "Grandstand", "GrandstandContract", "JSON"],
+            swiftSettings: settings),
         .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
