@@ -4,6 +4,7 @@ internal import JSON
 internal import Testing
 
 @testable internal import ContentPreviews
+@testable internal import GrandstandHTTP
 
 struct PreviewTemplateTests {
     private static func text(_ template: String, _ content: String) throws -> String {
