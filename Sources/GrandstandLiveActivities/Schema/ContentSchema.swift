@@ -36,9 +36,11 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
             self.reason = reason
         }
 
+        /// The type and the reason, for people.
         public var description: String { "\(type) \(reason)" }
     }
 
+    /// The schema as JSON text.
     public var description: String { String(decoding: json, as: UTF8.self) }
 }
 

@@ -1,5 +1,7 @@
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import JSON
 internal import PortFakes
