@@ -800,8 +800,8 @@ extension Contract {
     /// The message of a broadcast to one audience.
     public struct Delivery: Sendable, Hashable, Codable, ContractObject {
         /// tokens: to the activities of an app and environment that have an update token and no channel, counted in
-        /// counts. rejected with PayloadTooLarge there: it was scheduled before the first of them came, and is too
-        /// large for tokens.
+        /// counts. rejected with PayloadTooLarge there: a push to a token has at most 4,096 bytes. The channel gets the
+        /// message all the same, and the broadcast has a warning.
         public var kind: DeliveryKind
         /// Only of a delivery to tokens: activities by what became of their push. One that was not reached when a newer
         /// message came gets that instead. The answer to a call with an Idempotency-Key has not counted them yet.

@@ -6,6 +6,7 @@ package struct Migrator: Sendable {
     private let pool: PostgresPool
     private let migrations: [Migration]
     private let waits: Waits
+    private let waiting: @Sendable (String) -> Void
 
     /// How a migration waits for what other sessions hold.
     struct Waits: Sendable {
@@ -31,8 +32,6 @@ package struct Migrator: Sendable {
         self.waits = waits
         self.waiting = waiting
     }
-
-    private let waiting: @Sendable (String) -> Void
 
     /// How a database stands to this binary.
     package enum Status: Sendable, Equatable {
@@ -141,13 +140,13 @@ package struct Migrator: Sendable {
     }
 
     private func apply(_ migration: Migration, on connection: PostgresConnection) async throws {
-        // Checksum and name hold no quotes: hexadecimal digits and a file name of ours.
+        // A script takes no parameters. A checksum is hexadecimal and a name is a file name, so neither contains a quote.
         let note = """
             insert into schema_migrations (version, name, checksum)
                 values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
             """
         if let statements = migration.statements {
-            try await dropUnfinishedIndexes(on: connection)
+            try await dropUnfinishedIndexes(of: migration, on: connection)
             for statement in statements { try await connection.script(statement) }
             try await connection.script(note)
             return
@@ -177,12 +176,14 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// What an index build left that was broken off: it serves no query, and its name is taken.
-    private func dropUnfinishedIndexes(on connection: PostgresConnection) async throws {
+    /// Drops the indexes that an earlier attempt at this migration left unfinished: such an index serves no query, and
+    /// `if not exists` would take it for the finished one.
+    private func dropUnfinishedIndexes(of migration: Migration, on connection: PostgresConnection) async throws {
         let names = try await connection.query(
             """
             select format('%I', relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
             where not indisvalid and relnamespace = current_schema()::regnamespace
+                and position(relname in \(migration.sql)) > 0
             """)
         for row in names {
             try await connection.script("drop index concurrently \(try row.decode(String.self, "name"))")
