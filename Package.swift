@@ -102,7 +102,8 @@ let fuzzers: [Target] =
 
 let package = Package(
     name: "grandstand",
-    platforms: [.macOS(.v15), .iOS(.v18)],
+    // iOS for the client's products; GrandstandLiveActivities marks what needs 16.2 and more.
+    platforms: [.macOS(.v15), .iOS(.v15)],
     products: [
         .executable(name: "grandstand", targets: ["GrandstandCommand"]),
         .library(name: "GrandstandClient", targets: ["GrandstandClient"]),
@@ -130,6 +131,8 @@ let package = Package(
         .systemLibrary(
             name: "CNghttp2", pkgConfig: "libnghttp2",
             providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
         // Words and rules: no clocks, no sockets, no database.
         .target(name: "APNsWire", swiftSettings: settings),
@@ -163,8 +166,7 @@ let package = Package(
         .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["MigrationEmbedder"]),
         .executableTarget(name: "MigrationEmbedder", swiftSettings: settings),
         .target(
-            name: "WebhookClient", dependencies: ["Grandstand", crypto, nioCore, nioHTTP1, nioPosix, nioSSL],
-            swiftSettings: settings),
+            name: "WebhookClient", dependencies: ["CCurl", "Grandstand", crypto], swiftSettings: settings),
         .target(
             name: "APNsClient", dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", crypto, log, metrics],
             swiftSettings: settings),
@@ -266,7 +268,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",
-            dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandService", "PortFakes", log],
+            dependencies: [
+                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandTestKit", "PortFakes", log,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandHTTPTests",
@@ -309,7 +313,9 @@ let package = Package(
         .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
         .testTarget(
             name: "GrandstandLiveActivitiesTests",
-            dependencies: ["GrandstandClient", "GrandstandLiveActivities", "PhoneFakes", "StadiumShared"],
+            dependencies: [
+                "Grandstand", "GrandstandClient", "GrandstandLiveActivities", "JSON", "PhoneFakes", "StadiumShared",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandClientTests",

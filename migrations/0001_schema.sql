@@ -16,7 +16,8 @@ create type reconciliation_alarm as enum ('capability-off', 'list-incomplete', '
 create type broadcast_event as enum ('start', 'update', 'end');
 create type delivery_state as enum (
     'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'unknown', 'cancelled');
-create type lane_kind as enum ('channel', 'crowd', 'infrequent', 'token');
+create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
+create type lane_kind as enum ('channel', 'crowd', 'token');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
 create type start_state as enum ('accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
@@ -26,6 +27,7 @@ create type webhook_topic as enum (
     'throttle.began', 'throttle.ended', 'webhook.test');
 create type audit_action as enum (
     'app.registered', 'app.changed', 'app.deleted',
+    'content.created', 'content.changed', 'content.deleted',
     'channel.created', 'channel.refused', 'channel.unanswered', 'channel.adopted', 'channel.imported', 'channel.retired',
     'channel.deleted', 'channel.missing', 'channel.released',
     'event.created', 'event.changed', 'event.cancelled', 'event.reopened', 'event.expired',
@@ -57,6 +59,21 @@ create table apps (
     created_at timestamptz not null,
     updated_at timestamptz not null,
     version bigint not null default nextval('resource_versions')
+);
+
+-- What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state ring.
+-- Written by PUT and DELETE of a content type.
+create table content_types (
+    bundle_id text not null references apps on delete cascade,
+    attributes_type text not null check (length(attributes_type) between 1 and 128),
+    -- As it was declared: check, versions, stamp, rules.
+    declaration json not null,
+    -- The declaration's stamp, for starts: the form and the member, such as 'unix /updatedAt'.
+    stamp text,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    version bigint not null default nextval('resource_versions'),
+    primary key (bundle_id, attributes_type)
 );
 
 -- An app in one environment: its own team and key if they differ, and how its reconciliations stand. Its row lock makes the
@@ -270,6 +287,8 @@ create table events (
     channels_open_before integer check (channels_open_before >= 0),
     -- What its messages have where they say nothing themselves.
     defaults json,
+    -- The content type of its audiences that name none.
+    content text,
     metadata json,
     -- metadata.season.name, for lists.
     season text,
@@ -282,6 +301,9 @@ create table events (
     cancelled_at timestamptz,
     -- When its organiser took an end back.
     reopened_at timestamptz,
+    -- The last sequence of its states, and when the newest of its quiet ones goes or went.
+    state_sequence bigint,
+    quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
 );
 create index events_by_creation on events (created_at, key);
@@ -410,12 +432,13 @@ create table lanes (
     -- Where it sends: null until the channel exists, and for crowds and tokens.
     channel uuid references channels on delete set null,
     token bytea check (length(token) between 1 and 512),
-    -- When a dispatcher is to look at it; null: nothing waits. While leased: the end of the lease, so that a dead replica's
-    -- lanes become due by themselves. shard_due_at is the same for crowds.
+    -- When a dispatcher is to look at it; null: nothing waits, or a message is under way, by which the lane is found when its
+    -- lease ends (deliveries_under_way). shard_due_at is the same for crowds; while leased: the end of the lease.
     due_at timestamptz,
     shard_due_at timestamptz,
     -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
     rank smallint not null default 2,
+    -- Of a channel or a token it counts only while a message of it is under way: nothing takes it away with the answer.
     leased_by uuid,
     leased_until timestamptz,
     -- The last aps.timestamp given: the next one is greater.
@@ -431,12 +454,12 @@ create table lanes (
     -- Until then APNs keeps the newest message, or a device shows the activity that it ended.
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
-    check (kind in ('crowd', 'infrequent') or shard_due_at is null),
+    check (kind = 'crowd' or shard_due_at is null),
     check (kind in ('channel', 'token') or due_at is null),
     check ((kind = 'token') = (token is not null))
 )
--- A message updates its lane three times and its own row twice. Vacuum counts changes, not the size of the table, and does not
--- pause.
+-- A message that leaves with its acceptance changes its lane once, on its page (HOT): no index may have a column that such a
+-- message changes. Vacuum counts changes, not the size of the table, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
@@ -459,6 +482,8 @@ create table audiences (
     delivery audience_delivery not null default 'channel',
     -- The priority of its messages where a broadcast says none.
     priority smallint check (priority in (1, 5, 10)),
+    -- The content type of its messages; null: its event's, and without that its app's only one.
+    content text,
     lane bigint not null unique references lanes,
     primary key (event_key, bundle_id, environment, variant),
     foreign key (bundle_id, environment) references app_environments on delete cascade,
@@ -506,6 +531,9 @@ create table broadcasts (
     -- Its content went to somebody by another way than its messages (with a start, or to a token that joined late), so it
     -- cannot be withdrawn.
     shown boolean not null default false,
+    -- Of a message that was made of a state: what the state came to, and which of the rules that ring held.
+    state_outcome state_outcome,
+    state_rule integer,
     check (event_key is null or channel is null),
     check (lane is null or (event_key is null and channel is null))
 );
@@ -524,6 +552,8 @@ create table deliveries (
     broadcast_id uuid not null references broadcasts on delete cascade,
     lane bigint not null,
     state delivery_state not null,
+    -- While it is under way: the end of its lane's lease, by which the lane is found then.
+    leased_until timestamptz,
     is_end boolean not null,
     is_start boolean not null default false,
     priority smallint not null check (priority in (1, 5, 10)),
@@ -554,12 +584,16 @@ create table deliveries (
     alert_bytes integer,
     -- How far a crowd's message has got (FanOut).
     fan_out json,
-    check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null))
+    -- The member of the content that gets apns_timestamp when it is sent, such as 'unix /updatedAt'.
+    stamp text,
+    check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null)),
+    check ((state = 'sending') = (leased_until is not null))
 )
 with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
     autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
--- By settled_at, which does not change when a delivery starts: that update stays on its page (HOT).
 create index deliveries_pending on deliveries (lane, id) where settled_at is null;
+-- What a dead replica left under way, in the order in which leases end.
+create index deliveries_under_way on deliveries (leased_until) where state = 'sending';
 create index deliveries_by_broadcast on deliveries (broadcast_id);
 
 -- A token's deliveries go with their broadcasts, which name the lane; those of other lanes go once for each statement that
@@ -644,8 +678,9 @@ create table activities (
     -- The event's updates go to its token: it is shown, has a token that is not suspect, and no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- People may switch frequent pushes off, which decides the crowd that it belongs to.
+    -- People may switch frequent pushes off: after a push they get none that does not ring until rests_until.
     frequent boolean not null default true,
+    rests_until timestamptz,
     -- Its installation was asked for receipts when it was first reported.
     is_sampled boolean not null,
     -- An activity that was there before a start is not the one that the start made.
@@ -655,29 +690,31 @@ create table activities (
 );
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
-create index activities_in_crowds on activities (app, event_key, frequent, id) where in_crowd;
+create index activities_in_crowds on activities (app, event_key, id) where in_crowd;
 create index activities_of_events on activities (event_key);
 create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
--- Which crowd a lane is: the activities of an event in one app and environment, apart for people with and without frequent
--- pushes. Written with the first activity that joins.
+-- Which crowd a lane is: the activities of an event in one app and environment. Written with the first activity that joins.
 create table crowds (
     lane bigint primary key references lanes on delete cascade,
     event_key text not null references events on delete cascade,
     app integer not null,
-    kind lane_kind not null check (kind in ('crowd', 'infrequent')),
-    unique (event_key, app, kind)
+    unique (event_key, app)
 );
 
--- An activity whose token came when the newest content had gone already: it gets that by itself. Written by reports, removed
--- by the push.
-create table crowd_joins (
+-- A member of a crowd whom the sweep of a message does not reach. Without a delivery: its token came when the newest content
+-- had gone already, and it gets that by itself. With one: it waits for that message, for APNs did not take it, or the member
+-- wants few pushes and had one just now. Written by reports and settlements, removed by pushes.
+create table crowd_queue (
     activity bigint primary key references activities on delete cascade,
     lane bigint not null references lanes on delete cascade,
+    delivery bigint,
+    -- Pushes of that message that were tried; 0: it rests.
+    attempts integer not null default 0,
     due_at timestamptz not null
 );
-create index crowd_joins_due on crowd_joins (due_at);
-create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
+create index crowd_queue_of_late on crowd_queue (lane, due_at, activity) where delivery is null;
+create index crowd_queue_of_messages on crowd_queue (lane, delivery, due_at) where delivery is not null;
 
 -- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
 -- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
@@ -685,7 +722,7 @@ create index crowd_joins_of_lanes on crowd_joins (lane, due_at, activity);
 create view audience_lanes as
     select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
     union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens' and c.kind = 'crowd'
+    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens'
     from crowds c
     cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
     cross join lateral (
@@ -769,12 +806,15 @@ create table starts (
     primary key (run, installation)
 );
 
--- A follower whom the sweep does not reach: one who follows late, or whose push APNs provably did not process.
+-- A follower whom the sweep does not reach: one who follows late, took a token over, or whose push APNs provably did not
+-- process. Written by registrations, which lock no run for it, and by settlements; removed by claims.
 create table start_queue (
     run bigint not null,
     installation bigint not null,
     attempts integer not null default 0,
     due_at timestamptz not null,
+    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
+    former bigint[],
     -- In this order: for what is due of a run there is one index only.
     primary key (installation, run)
 );

@@ -63,6 +63,8 @@ package enum AppReach: Sendable, Hashable {
     /// The refusal of something that is out of a caller's reach.
     package var refusal: Problem {
         guard self != .all else { return Problem(.forbidden, "The key does not reach this.") }
-        return Problem(.forbidden, "The key is for \(text) only; this belongs to another app, or to another app, too.")
+        return Problem(
+            .forbidden, "The key is for \(text) only; this belongs to another app, or has audiences of other apps, too."
+        )
     }
 }

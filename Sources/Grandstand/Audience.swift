@@ -30,10 +30,14 @@ package struct Audience: Sendable, Hashable {
     package var delivery: Delivery
     /// Of its messages, where a broadcast says none; `nil`: as the message is.
     package var priority: APNsPriority?
+    /// The name of the content type of its messages; `nil`: its event's, and without that its app's only one.
+    package var content: String?
 
     package init(
-        id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel, priority: APNsPriority? = nil
+        id: ID, storagePolicy: StoragePolicy, delivery: Delivery = .channel, priority: APNsPriority? = nil,
+        content: String? = nil
     ) {
+        self.content = content
         self.id = id
         self.storagePolicy = storagePolicy
         self.delivery = delivery

@@ -61,6 +61,10 @@ package struct Broadcast: Sendable, Hashable {
     package var by: String?
     /// The actor that withdrew it; `nil`: it was not withdrawn, or that was not kept.
     package var withdrawnBy: String?
+    /// What the state came to of which it was made; `nil`: it was sent as a broadcast.
+    package var outcome: StateOutcome?
+    /// Which of the rules that ring held then.
+    package var rule: Int?
     /// The request, with its event's defaults filled in; `nil`: it was not read.
     package var request: BroadcastRequest?
 

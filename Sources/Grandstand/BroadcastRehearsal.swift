@@ -1,6 +1,23 @@
 package import APNsWire
 package import FoundationEssentials
 
+/// The preview of a state, as if it were told now.
+package struct StateRehearsal: Sendable, Hashable {
+    package var outcome: StateOutcome
+    /// Which of the rules that ring holds.
+    package var rule: Int?
+    /// When its message would go; `nil`: nothing is sent.
+    package var goesAt: Date?
+    package var broadcast: BroadcastRehearsal?
+
+    package init(outcome: StateOutcome, rule: Int? = nil, goesAt: Date? = nil, broadcast: BroadcastRehearsal? = nil) {
+        self.outcome = outcome
+        self.rule = rule
+        self.goesAt = goesAt
+        self.broadcast = broadcast
+    }
+}
+
 /// The preview of a broadcast, as if it were accepted now. It reserves nothing: between this and its acceptance others
 /// may send.
 package struct BroadcastRehearsal: Sendable, Hashable {

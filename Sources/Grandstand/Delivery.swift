@@ -27,17 +27,6 @@ package struct Delivery: Sendable, Hashable {
             expired = fanOut.expired + (state == .expired ? fanOut.pending : 0)
             pending = state.isSettled ? 0 : fanOut.pending
         }
-
-        package static func + (one: Self, other: Self) -> Self {
-            var sum = one
-            sum.total += other.total
-            sum.accepted += other.accepted
-            sum.rejected += other.rejected
-            sum.gone += other.gone
-            sum.expired += other.expired
-            sum.pending += other.pending
-            return sum
-        }
     }
 
     /// `nil`: it goes to a channel.
@@ -88,24 +77,8 @@ package struct Delivery: Sendable, Hashable {
         self.settledAt = settledAt
     }
 
-    /// The same message to the rest of an audience's crowd: one entry for both.
-    func joined(_ other: Delivery) -> Delivery {
-        let isOwn = reachedNobody == other.reachedNobody ? state.joined(other.state) == state : other.reachedNobody
-        var joined = isOwn ? self : other
-        joined.counts = (counts ?? Counts()) + (other.counts ?? Counts())
-        joined.timestamp = [timestamp, other.timestamp].compactMap(\.self).max()
-        joined.reason = joined.reason ?? reason ?? other.reason
-        joined.attempts = max(attempts, other.attempts)
-        joined.settledAt = joined.state.isSettled ? [settledAt, other.settledAt].compactMap(\.self).max() : nil
-        joined.priority = max(priority, other.priority)
-        return joined
-    }
-
     /// Whether it goes to the same app and environment; a crowd has no variants.
     package func isTo(_ other: Delivery) -> Bool { bundleID == other.bundleID && environment == other.environment }
-
-    /// It was done with an empty crowd, which says nothing of the rest.
-    private var reachedNobody: Bool { state == .accepted && counts?.total == 0 }
 
     /// The state of a delivery; the same words are a Postgres type and the drawing in docs/life-cycles.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
@@ -128,10 +101,6 @@ package struct Delivery: Sendable, Hashable {
         /// Withdrawn by the organiser.
         case cancelled
 
-        /// The state of two messages that are one entry: the one that stands first in this list, so unsettled ones,
-        /// then accepted ones. Live views and webhooks count entries by the same rule, in SQL (`CrowdEntries`).
-        package func joined(_ other: State) -> State { Self.allCases.first { $0 == self || $0 == other } ?? self }
-
         /// Whether nothing more will happen to it.
         package var isSettled: Bool {
             switch self {
@@ -139,19 +108,5 @@ package struct Delivery: Sendable, Hashable {
             case .accepted, .superseded, .expired, .rejected, .unknown, .cancelled: true
             }
         }
-    }
-}
-
-extension [Delivery] {
-    /// With one entry for each crowd: the lane of people who want few pushes is not shown apart.
-    package var withCrowdsJoined: [Delivery] {
-        var joined: [Delivery] = []
-        for delivery in self {
-            let index = joined.firstIndex {
-                delivery.counts != nil && $0.counts != nil && $0.isTo(delivery)
-            }
-            if let index { joined[index] = joined[index].joined(delivery) } else { joined.append(delivery) }
-        }
-        return joined
     }
 }

@@ -16,6 +16,11 @@ package struct DeliveryPlan: Sendable, Hashable {
         package var ringsUntil: Date?
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
+        /// The member of its content that gets the time when it is sent.
+        package var stamp: Stamp?
+
+        /// As long as it can get by its stamp.
+        package var longest: BroadcastPayload { payload.stamped(stamp, timestamp: Stamp.longest) }
     }
 
     package var content: BroadcastContent
@@ -30,7 +35,7 @@ package struct DeliveryPlan: Sendable, Hashable {
     private let expiration: Expiration
     /// When an alert is too old to ring.
     private let alertsRingUntil: Date
-    package private(set) var items: [Item] = []
+    package internal(set) var items: [Item] = []
     /// Warnings for the organiser; the broadcast is accepted all the same.
     package var warnings: [String]
 
@@ -111,7 +116,9 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// device that is offline, as a channel with `mostRecentMessageStored` does.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
-        return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+        var kept = self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+        kept.stamp = item.stamp
+        return kept
     }
 
     /// Warns of audiences that the message leaves out, though it is for all: they got their `end`.
@@ -139,7 +146,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         // The limit of others was kept when this was planned.
         guard kind.isCrowd else { return nil }
         let (limit, audience) = (kind.bodyLimit, item.audience)
-        let size = item.payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
+        let size = item.longest.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,
@@ -151,7 +158,7 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// Warnings for refusals by some lanes of a broadcast that others take.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
-        // The lanes of one crowd say the same.
+        // The same is said of each app's crowd.
         var said: [String] = []
         for refusal in refusals {
             let words = "This does not reach some activities: \(refusal.detail)"

@@ -22,6 +22,8 @@ package struct EventSpecification: Sendable, Hashable {
     package var start: StartDeclaration?
     /// Of its messages.
     package var defaults: EventDefaults
+    /// The name of the content type of audiences that name none.
+    package var content: String?
 
     package static let maximumTopics = 200
     /// A year: beyond it a season's channels are open from its declaration.
@@ -30,8 +32,10 @@ package struct EventSpecification: Sendable, Hashable {
     package init(
         key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: [UInt8]? = nil,
-        topics: [Topic] = [], start: StartDeclaration? = nil, defaults: EventDefaults = EventDefaults()
+        topics: [Topic] = [], start: StartDeclaration? = nil, defaults: EventDefaults = EventDefaults(),
+        content: String? = nil
     ) {
+        self.content = content
         self.key = key
         self.name = name
         self.kind = kind

@@ -14,6 +14,8 @@ package enum Occurrence: Sendable, Hashable {
     /// A push that was to start an activity came to its end.
     case started(StartState, reason: String?)
     case reconciled(ReconciliationResult)
+    /// A state came to this. Where nothing was new, so many messages to audiences were saved.
+    case told(StateOutcome, saved: Int)
     /// A message to a webhook came to its end.
     case posted(isDelivered: Bool)
 }

@@ -53,6 +53,8 @@ package struct Configuration: Sendable {
     package var tls: TLS?
     /// The port of `/healthz`, `/readyz` and `/metrics`; `nil`: the API's.
     package var operationsPort: Int?
+    /// Their word about a request's origin is believed.
+    package var trustedProxies: TrustedProxies
     /// Requests a second of one key; 0: no limit.
     package var rateLimit: Double
     /// Lookups a second of one key to this process; 0: no limit.
@@ -121,7 +123,9 @@ extension Configuration {
     ///
     /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
     package init(environment: [String: String]) throws(ConfigurationError) {
-        try self.init(Variables(environment))
+        let settings = Variables(environment)
+        try self.init(settings)
+        try settings.refuseMisspelt()
     }
 
     private init(_ settings: Variables) throws(ConfigurationError) {
@@ -132,6 +136,7 @@ extension Configuration {
         port = try settings.port("GRANDSTAND_PORT") ?? 8080
         tls = try Self.tls(settings)
         operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
+        trustedProxies = TrustedProxies(try settings.networks("GRANDSTAND_TRUSTED_PROXIES"))
         rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
         lookupRateLimit =
             try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0

@@ -70,10 +70,12 @@ private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.C
 }
 
 extension ConnectionDeadlines.Limits {
-    /// A header's time is the setting; a body has three times that, a pause between requests six times.
+    /// A header's time is the setting; a body has three times that, a pause between requests six times; at a stop a
+    /// peer has a second.
     init(_ timeout: Duration) {
         let header = timeout.components.seconds * 1_000_000_000 + timeout.components.attoseconds / 1_000_000_000
-        self.init(header: header, body: 3 * header, idle: 6 * header, write: 3 * header)
+        self.init(
+            header: header, body: 3 * header, idle: 6 * header, write: 3 * header, leave: min(header, 1_000_000_000))
     }
 }
 

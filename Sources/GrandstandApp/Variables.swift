@@ -3,19 +3,66 @@ internal import Configuration
 internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
+internal import Synchronization
 
 /// Variables read by name, through swift-configuration, each checked.
 struct Variables {
     private let reader: ConfigReader
+    /// The variables that are set and look like settings.
+    private let candidates: [String]
+    private let settings = Settings()
+
+    /// The names that were read.
+    private final class Settings: Sendable {
+        let names = Mutex<Set<String>>([])
+    }
+
+    private static let prefix = "GRANDSTAND_"
 
     init(_ environment: [String: String]) {
+        candidates = environment.keys.filter { $0.hasPrefix(Self.prefix) }.sorted()
         reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
     }
 
     /// The variable's text; one that is set to nothing counts as unset.
     subscript(variable: String) -> String? {
+        settings.names.withLock { _ = $0.insert(variable) }
         let key = ConfigKey(variable.lowercased().split(separator: "_").map(String.init))
         return reader.string(forKey: key, isSecret: true).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Refuses a variable that nobody reads and whose name is nearly that of a setting. Other names are left alone: they
+    /// may be another program's.
+    ///
+    /// - Throws: `ConfigurationError`, naming the setting that may be meant.
+    func refuseMisspelt() throws(ConfigurationError) {
+        let known = settings.names.withLock { $0 }
+        for candidate in candidates where !known.contains(candidate) {
+            let name = candidate.dropFirst(Self.prefix.count)
+            if known.contains(String(name)) {
+                throw ConfigurationError(candidate, "is no setting; \(name) is one")
+            }
+            let nearest = known.sorted().map { ($0, Self.distance(candidate, $0)) }.min { $0.1 < $1.1 }
+            if let (setting, edits) = nearest, edits <= max(2, name.count / 4) {
+                throw ConfigurationError(candidate, "is no setting; \(setting) is one")
+            }
+        }
+    }
+
+    /// How many letters have to be put in, taken out or changed to make one text of the other.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right.utf8)
+        var row = Array(0...right.count)
+        for (number, byte) in left.utf8.enumerated() {
+            var diagonal = row[0]
+            row[0] = number + 1
+            for place in right.indices {
+                let changed = diagonal + (byte == right[place] ? 0 : 1)
+                diagonal = row[place + 1]
+                row[place + 1] = min(changed, diagonal + 1, row[place] + 1)
+            }
+        }
+        return row[right.count]
     }
 
     /// - Parameter unit: what is counted, for the refusal; every setting names its own.

@@ -15,7 +15,7 @@ public struct GrandstandClient: Sendable {
     let key: Secret?
     let transport: any ClientTransport
     let retry: RetryPolicy
-    let timeout: Duration
+    let timeout: TimeInterval
     let cache: AnswerCache?
     let time: ClientTime
 
@@ -25,11 +25,11 @@ public struct GrandstandClient: Sendable {
     ///     printed with the client.
     ///   - transport: what carries the requests.
     ///   - retry: when a request is made again.
-    ///   - timeout: how long the server may be silent before an attempt has failed.
+    ///   - timeout: how many seconds the server may be silent before an attempt has failed.
     ///   - cache: where lookups are kept; without one each is asked of the server.
     public init(
         server: URL, key: String?, transport: any ClientTransport = URLSessionTransport(),
-        retry: RetryPolicy = .standard, timeout: Duration = .seconds(15), cache: AnswerCache? = nil
+        retry: RetryPolicy = .standard, timeout: TimeInterval = 15, cache: AnswerCache? = nil
     ) {
         self.init(
             server: server, key: key, transport: transport, retry: retry, timeout: timeout, cache: cache, time: .system)
@@ -37,7 +37,7 @@ public struct GrandstandClient: Sendable {
 
     package init(
         server: URL, key: String?, transport: any ClientTransport, retry: RetryPolicy = .standard,
-        timeout: Duration = .seconds(15), cache: AnswerCache? = nil, time: ClientTime
+        timeout: TimeInterval = 15, cache: AnswerCache? = nil, time: ClientTime
     ) {
         self.server = server
         self.key = key.map { Secret($0) }

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import GrandstandContract
 
 extension GrandstandClient {
@@ -7,17 +7,17 @@ extension GrandstandClient {
     public struct RetryPolicy: Sendable, Hashable {
         /// Requests at most, the first included.
         public var attempts: Int
-        /// The first wait is up to this long; each further one up to twice the one before.
-        public var firstWait: Duration
-        /// No wait without `Retry-After` is longer.
-        public var longestWait: Duration
-        /// From the call until it fails, all waits included.
-        public var deadline: Duration
+        /// The first wait is up to this many seconds; each further one up to twice the one before.
+        public var firstWait: TimeInterval
+        /// No wait without `Retry-After` is longer, in seconds.
+        public var longestWait: TimeInterval
+        /// Seconds from the call until it fails, all waits included.
+        public var deadline: TimeInterval
 
         /// A policy of these.
         public init(
-            attempts: Int = 6, firstWait: Duration = .milliseconds(500), longestWait: Duration = .seconds(20),
-            deadline: Duration = .seconds(60)
+            attempts: Int = 6, firstWait: TimeInterval = 0.5, longestWait: TimeInterval = 20,
+            deadline: TimeInterval = 60
         ) {
             self.attempts = attempts
             self.firstWait = firstWait
@@ -32,11 +32,11 @@ extension GrandstandClient {
 
         /// With an answer at hand nobody waits longer than four seconds for a server that does not answer.
         var impatient: RetryPolicy {
-            RetryPolicy(attempts: min(2, attempts), firstWait: .milliseconds(200), deadline: min(.seconds(4), deadline))
+            RetryPolicy(attempts: min(2, attempts), firstWait: 0.2, deadline: min(4, deadline))
         }
 
         /// What an attempt has at least; with less left none is begun.
-        static let shortest: Duration = .seconds(1)
+        static let shortest: TimeInterval = 1
 
         /// What became of an attempt.
         package enum Outcome: Sendable {
@@ -45,22 +45,24 @@ extension GrandstandClient {
             case answer(status: Int, kind: Contract.ProblemKind?, retryAfter: Int?)
         }
 
-        /// How long to wait before the next attempt.
+        /// How many seconds to wait before the next attempt.
         ///
         /// - Parameters:
         ///   - made: attempts so far.
         ///   - elapsed: since the call began.
         ///   - chance: from 0 to 1.
         /// - Returns: `nil` when there is to be none.
-        package func wait(after outcome: Outcome, made: Int, elapsed: Duration, chance: Double) -> Duration? {
+        package func wait(after outcome: Outcome, made: Int, elapsed: TimeInterval, chance: Double) -> TimeInterval? {
             guard made < attempts, Self.mayPass(outcome) else { return nil }
             var wait = ceiling(made) * chance
-            if case .answer(_, _, let seconds?) = outcome { wait += .seconds(seconds) }
+            if case .answer(_, _, let seconds?) = outcome { wait += Double(seconds) }
             return elapsed + wait + Self.shortest <= deadline ? wait : nil
         }
 
         /// The longest wait after so many attempts.
-        package func ceiling(_ made: Int) -> Duration { min(longestWait, firstWait * (1 << min(made - 1, 20))) }
+        package func ceiling(_ made: Int) -> TimeInterval {
+            min(longestWait, firstWait * Double(1 << min(made - 1, 20)))
+        }
 
         /// Whether the same request may succeed later. What APNs said is an answer, although its
         /// status is 5xx: asked again, the server would ask them again.

@@ -21,8 +21,8 @@ struct GrandstandTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Organising",
                 subcommands: [
-                    EventCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
-                    SeasonCommand.self, PushCommand.self,
+                    EventCommand.self, StateCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
+                    ContentCommand.self, SeasonCommand.self, PushCommand.self,
                 ]),
             CommandGroup(
                 name: "Operating",

@@ -17,7 +17,20 @@ struct ServeCommand: AsyncParsableCommand {
         CoreDumps.disable()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let logger = configuration.makeLogger()
-        let server = try await Server.build(configuration, logger: logger)
+        // Until the server runs and hears the signals itself.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let building = Task { try await Server.build(configuration, logger: logger) }
+        let waiting = Task {
+            for await _ in signals { return building.cancel() }
+        }
+        defer { waiting.cancel() }
+        let built = await building.result
+        guard !building.isCancelled else {
+            logger.info("stopped before it listened")
+            if case .success(let server) = built { await server.close() }
+            return
+        }
+        let server = try built.get()
         try await server.run(stoppingOn: [.sigterm, .sigint]) { _ in
         } onStop: {
             if let longest = server.longestStop { Self.leave(after: longest, logger) }

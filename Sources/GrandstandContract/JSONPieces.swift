@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -7,27 +5,25 @@ internal import Synchronization
 #endif
 
 /// JSON texts that an encoder must not touch: it writes a mark for each, and the mark's place is filled afterwards.
-final class JSONPieces: Sendable {
+///
+/// Unchecked: it belongs to one call of one encoder. An encoder's `userInfo` asks for `Sendable`, and `Mutex` needs iOS 18.
+final class JSONPieces: @unchecked Sendable {
     static let key = CodingUserInfoKey.named("grandstand.pieces")
 
-    private let pieces = Mutex<[Data]>([])
+    private var pieces: [Data] = []
     /// Drawn anew each time, so that no text of the user's is taken for a mark.
     private let prefix = "raw:\(UUID().uuidString):"
     private static let digits = 8
 
     /// What stands for a text until it is filled in.
     func mark(for bytes: Data) -> String {
-        let number = pieces.withLock { pieces in
-            pieces.append(bytes)
-            return pieces.count - 1
-        }
-        let text = String(number)
+        let text = String(pieces.count)
+        pieces.append(bytes)
         return prefix + String(repeating: "0", count: Self.digits - text.count) + text
     }
 
     /// The encoder's text with the pieces in the places of their marks.
     func fill(_ text: Data) -> Data {
-        let pieces = pieces.withLock { $0 }
         guard !pieces.isEmpty else { return text }
         let opening = Data(("\"" + prefix).utf8)
         var filled = Data()

@@ -1,5 +1,4 @@
 internal import JSON
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -9,12 +8,14 @@ internal import Synchronization
 
 /// The text that a decoder reads, for those who want a value's bytes. Each array and object on the way to one is walked
 /// once.
-final class JSONSource: Sendable {
+///
+/// Unchecked: it belongs to one call of one decoder. A decoder's `userInfo` asks for `Sendable`, and `Mutex` needs iOS 18.
+final class JSONSource: @unchecked Sendable {
     static let key = CodingUserInfoKey.named("grandstand.source")
 
     private let text: Data
     /// The places of the values in each array or object that was walked, by the path to it.
-    private let known = Mutex<[[String]: [String: Range<Int>]]>([:])
+    private var known: [[String]: [String: Range<Int>]] = [:]
 
     init(_ text: Data) { self.text = Data(text) }
 
@@ -24,19 +25,17 @@ final class JSONSource: Sendable {
     func bytes(at path: [any CodingKey]) throws -> Data {
         let fault = DecodingError.Context(codingPath: path, debugDescription: "There is no value")
         do {
-            return try known.withLock { known in
-                var range = 0..<text.count
-                var walked: [String] = []
-                for step in path {
-                    if known[walked] == nil { known[walked] = try Self.children(of: text[range], at: range.lowerBound) }
-                    guard let children = known[walked],
-                        let next = children[step.stringValue] ?? step.intValue.flatMap({ children[String($0)] })
-                    else { throw DecodingError.valueNotFound(RawJSON.self, fault) }
-                    range = next
-                    walked.append(step.intValue.map(String.init) ?? step.stringValue)
-                }
-                return Data(text[range])
+            var range = 0..<text.count
+            var walked: [String] = []
+            for step in path {
+                if known[walked] == nil { known[walked] = try Self.children(of: text[range], at: range.lowerBound) }
+                guard let children = known[walked],
+                    let next = children[step.stringValue] ?? step.intValue.flatMap({ children[String($0)] })
+                else { throw DecodingError.valueNotFound(RawJSON.self, fault) }
+                range = next
+                walked.append(step.intValue.map(String.init) ?? step.stringValue)
             }
+            return Data(text[range])
         } catch let error as JSONFault {
             throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: error.detail))
         }

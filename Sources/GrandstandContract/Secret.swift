@@ -18,7 +18,15 @@ package struct Secret: RawRepresentable, Sendable, Hashable, Codable {
         var generator = SystemRandomNumberGenerator()
         let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
         return Secret(
-            bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""))
+            String(
+                bytes.base64EncodedString().compactMap { character -> Character? in
+                    switch character {
+                    case "+": "-"
+                    case "/": "_"
+                    case "=": nil
+                    default: character
+                    }
+                }))
     }
 }
 

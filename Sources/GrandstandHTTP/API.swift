@@ -9,6 +9,7 @@ package import NIOCore
 package struct API: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
+        package var contentTypes: any ContentStore
         package var channels: any ChannelStore
         package var events: any EventStore
         package var starts: any StartStore
@@ -30,6 +31,8 @@ package struct API: Sendable {
         package var webhooks: any WebhookStore
         /// Where webhooks may lead.
         package var webhookNetworks: NetworkGuard
+        /// Why messages to a URL would be refused, by the addresses that its name has now; `nil`: they would not.
+        package var webhookRefusal: @Sendable (WebhookURL) async -> String?
         package var installations: any InstallationStore
         package var receipts: any ReceiptStore
         /// Which installations are asked for receipts.
@@ -44,7 +47,8 @@ package struct API: Sendable {
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, channels: any ChannelStore, events: any EventStore, starts: any StartStore,
+            apps: any AppStore, contentTypes: any ContentStore, channels: any ChannelStore, events: any EventStore,
+            starts: any StartStore,
             lookups: LookupReplica, contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access,
             quirks: any QuirkStore,
             auditLog: any AuditLog,
@@ -52,12 +56,15 @@ package struct API: Sendable {
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: ReconciliationLimits, intake: Intake,
             quotaHistory: any QuotaHistoryStore,
-            webhooks: any WebhookStore, webhookNetworks: NetworkGuard, installations: any InstallationStore,
+            webhooks: any WebhookStore, webhookNetworks: NetworkGuard,
+            webhookRefusal: @escaping @Sendable (WebhookURL) async -> String? = { _ in nil },
+            installations: any InstallationStore,
             receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
             readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
             onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
         ) {
             self.apps = apps
+            self.contentTypes = contentTypes
             self.channels = channels
             self.events = events
             self.starts = starts
@@ -77,6 +84,7 @@ package struct API: Sendable {
             self.quotaHistory = quotaHistory
             self.webhooks = webhooks
             self.webhookNetworks = webhookNetworks
+            self.webhookRefusal = webhookRefusal
             self.installations = installations
             self.receipts = receipts
             self.receiptSampling = receiptSampling
@@ -95,6 +103,10 @@ package struct API: Sendable {
         package var uses: any KeyUseRecorder
         package var idempotency: any IdempotencyStore
         package var limits: RateLimits
+        /// Their word about a request's origin is believed.
+        package var proxies: TrustedProxies
+        /// The memory for bodies of requests.
+        package var bodies = BodyRoom()
         /// HTTPS: browsers are told to stay with it.
         package var isSecure: Bool
         package var logger: Logger
@@ -107,7 +119,7 @@ package struct API: Sendable {
         package init(
             ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
             idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
-            metrics: any OperationMetrics, hasOwnOperationsPort: Bool,
+            metrics: any OperationMetrics, hasOwnOperationsPort: Bool, proxies: TrustedProxies = TrustedProxies(),
             onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }
         ) {
             self.ledger = ledger
@@ -119,6 +131,7 @@ package struct API: Sendable {
             self.logger = logger
             self.metrics = metrics
             self.hasOwnOperationsPort = hasOwnOperationsPort
+            self.proxies = proxies
             self.onTrust = onTrust
         }
     }
@@ -136,13 +149,13 @@ package struct API: Sendable {
     /// The responder of requests, for a server to run.
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
-        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health.routes)
+        let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health().routes)
         return router(all, pages: dependencies.onlyLookups ? nil : pages).buildResponder()
     }
 
     /// The responder of probes and metrics on a port of their own.
     package func operationsResponder() -> some HTTPResponder<APIContext> {
-        router(RouteTable(routes: health.routes)).buildResponder()
+        router(RouteTable(routes: health(isPrivate: true).routes)).buildResponder()
     }
 
     /// The responder of lookups ahead of the routes, for a server to put into each connection's pipeline.
@@ -161,13 +174,16 @@ package struct API: Sendable {
                 keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(
-                headers: StandingHeaders(isSecure: d.access.isSecure), logger: d.access.logger,
+                headers: StandingHeaders(isSecure: d.access.isSecure), bodies: d.access.bodies,
+                proxies: d.access.proxies,
+                logger: d.access.logger,
                 onAnswer: { metrics.answered(method: $0, path: $1, status: $2, time: $3) }),
             pages: pages)
     }
 
-    var health: HealthRoutes {
-        HealthRoutes(readiness: dependencies.readiness, metrics: dependencies.access.metrics)
+    func health(isPrivate: Bool = false) -> HealthRoutes {
+        HealthRoutes(
+            isPrivate: isPrivate, readiness: dependencies.readiness, metrics: dependencies.access.metrics)
     }
 
     var table: RouteTable {
@@ -177,6 +193,7 @@ package struct API: Sendable {
             LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
                 .routes,
             AppRoutes(apps: d.appOperations).routes,
+            ContentRoutes(contents: d.contentOperations).routes,
             ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
             ReconciliationRoutes(
                 apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
@@ -188,6 +205,7 @@ package struct API: Sendable {
             BroadcastRoutes(
                 apps: d.apps, channels: d.channels, broadcasts: d.broadcastOperations, intake: d.intake
             ).routes,
+            StateRoutes(states: d.stateOperations).routes,
             PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
             QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
@@ -213,6 +231,8 @@ package struct API: Sendable {
 /// The operations of each noun, for both doors.
 extension API.Dependencies {
     var appOperations: AppOperations { AppOperations(apps: apps, quirks: quirks, gateway: gateway, now: now) }
+    var contentOperations: ContentOperations { ContentOperations(apps: apps, contents: contentTypes, now: now) }
+    var stateOperations: StateOperations { StateOperations(broadcasts: broadcastOperations) }
     var eventOperations: EventOperations { EventOperations(apps: apps, events: events, now: now) }
     var startOperations: StartOperations { StartOperations(events: events, starts: starts, now: now) }
     var broadcastOperations: BroadcastOperations {
@@ -220,7 +240,7 @@ extension API.Dependencies {
     }
     var keyOperations: KeyOperations { KeyOperations(ledger: access.ledger, now: now) }
     var webhookOperations: WebhookOperations {
-        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, now: now)
+        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, refusal: webhookRefusal, now: now)
     }
 }
 

@@ -1,14 +1,17 @@
 #if canImport(ActivityKit)
     public import ActivityKit
-    internal import Foundation
+    public import Foundation
 
     /// A type of attributes that an app registers, and how its activities tell their event.
+    @available(iOS 16.2, *)
     public struct ActivityType: Sendable {
         let name: String
         let startToken: @Sendable () -> Data?
         let activities: @Sendable () -> [ActivitySnapshot]
         let watch: @Sendable (AsyncStream<HostEvent>.Continuation) async -> Void
         let start: @Sendable (WantedStart, ActivityDelivery, Data?) throws -> ActivitySnapshot
+        let wish: @Sendable (String) -> WantedStart?
+        let end: @Sendable (String, Data?, Bool) async -> Void
 
         /// A type of attributes.
         ///
@@ -27,10 +30,31 @@
             activities = { Activity<Attributes>.activities.map { kind.snapshot($0) } }
             watch = { await kind.watch($0) }
             start = { try kind.start($0, by: $1, contentState: $2) }
+            wish = { kind.wish(for: $0) }
+            end = { await kind.end($0, contentState: $1, atOnce: $2) }
+        }
+
+        /// A type of attributes whose contents the server stamps: receipts are right without the organiser's help.
+        ///
+        /// - Parameter stamp: the member that the content type's `stamp` names, of the form `unix`.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
+            stamp: KeyPath<Attributes.ContentState, Int> & Sendable
+        ) where Attributes.ContentState: Sendable {
+            self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
+        }
+
+        /// The same for a member that is a date: of the form `reference`.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
+            stamp: KeyPath<Attributes.ContentState, Date> & Sendable
+        ) where Attributes.ContentState: Sendable {
+            self.init(type, eventKey: eventKey, timestamp: { Int($0[keyPath: stamp].timeIntervalSince1970.rounded()) })
         }
     }
 
     /// ActivityKit with one type of attributes.
+    @available(iOS 16.2, *)
     struct ActivityKind<Attributes: ActivityAttributes & Sendable>: Sendable where Attributes.ContentState: Sendable {
         let eventKey: @Sendable (Attributes) -> String
         let timestamp: @Sendable (Attributes.ContentState) -> Int?
@@ -97,6 +121,24 @@
             Activity<Attributes>.activities.first { $0.id == id }
         }
 
+        func wish(for id: String) -> WantedStart? {
+            let encoder = JSONEncoder()
+            guard let activity = find(id), let attributes = try? encoder.encode(activity.attributes),
+                let state = try? encoder.encode(activity.content.state)
+            else { return nil }
+            return WantedStart(
+                eventKey: eventKey(activity.attributes), attributesType: Self.name, attributes: attributes,
+                contentState: state, relevanceScore: activity.content.relevanceScore)
+        }
+
+        func end(_ id: String, contentState: Data?, atOnce: Bool) async {
+            guard let activity = find(id) else { return }
+            let last = contentState.flatMap { try? JSONDecoder().decode(Attributes.ContentState.self, from: $0) }
+            await activity.end(
+                last.map { ActivityContent(state: $0, staleDate: nil) },
+                dismissalPolicy: atOnce ? .immediate : .default)
+        }
+
         func start(
             _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
         ) throws -> ActivitySnapshot {
@@ -132,6 +174,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension PushType {
         /// A channel is only asked for where there are some: `ActivityKitHost` says whether.
         fileprivate init(_ delivery: ActivityDelivery) {
@@ -143,6 +186,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension ActivityPhase {
         init(_ state: ActivityState) {
             switch state {
@@ -156,6 +200,7 @@
         }
     }
 
+    @available(iOS 16.2, *)
     extension StartRefusal {
         init(_ error: ActivityAuthorizationError) {
             switch error {

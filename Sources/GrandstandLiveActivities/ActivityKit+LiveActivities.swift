@@ -3,6 +3,7 @@
     public import Foundation
     internal import GrandstandClient
 
+    @available(iOS 16.2, *)
     extension LiveActivities {
         /// The Live Activities of this app. Make one at launch, and call ``start()``.
         ///
@@ -37,13 +38,16 @@
         ///   - attributes: of a type that the app registered.
         ///   - event: the organiser's key of the event.
         ///   - state: what to show unless the server knows newer.
+        ///   - variant: which of the app's audiences in the event, e.g. a language; left out, the one without a variant.
         /// - Throws: `LiveActivitiesError`, where it will not be shown later either; `EncodingError`.
         @discardableResult
         public func show<Attributes: ActivityAttributes>(
-            _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double? = nil
+            _ attributes: Attributes, event: String, state: Attributes.ContentState, variant: String? = nil,
+            relevanceScore: Double? = nil
         ) async throws -> ShowResult {
-            try await show(
-                WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore))
+            var wanted = try WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore)
+            wanted.variant = variant
+            return try await show(wanted)
         }
 
         /// Shows an activity from a date on. From iOS 26 on the system does it; before, it is shown when the app is in
@@ -54,15 +58,17 @@
         @discardableResult
         public func schedule<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, at date: Date, alert: StartAlert,
-            relevanceScore: Double? = nil
+            variant: String? = nil, relevanceScore: Double? = nil
         ) async throws -> ShowResult {
             var wanted = try WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore)
             wanted.startsAt = date
             wanted.alert = alert
+            wanted.variant = variant
             return try await show(wanted)
         }
     }
 
+    @available(iOS 16.2, *)
     extension WantedStart {
         fileprivate init<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double?
@@ -76,6 +82,7 @@
     }
 
     /// ActivityKit as the host of an app's activities.
+    @available(iOS 16.2, *)
     struct ActivityKitHost: ActivityHost {
         let types: [ActivityType]
         private let appVersion: String?
@@ -142,6 +149,14 @@
                 throw StartRefusal.impossible("\(wanted.attributesType) is not registered")
             }
             return try type.start(wanted, delivery, contentState)
+        }
+
+        func wish(for activity: String) async -> WantedStart? {
+            types.lazy.compactMap { $0.wish(activity) }.first
+        }
+
+        func end(_ activity: String, contentState: Data?, atOnce: Bool) async {
+            for type in types { await type.end(activity, contentState, atOnce) }
         }
 
         /// Foundation's token of an observation; it is only ever handed back.

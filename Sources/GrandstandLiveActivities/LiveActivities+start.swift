@@ -10,7 +10,11 @@ extension LiveActivities {
     ///
     /// - Throws: where it will not be shown later either.
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
+        var wanted = wanted
         let isBack = try update { record throws(LiveActivitiesError) in
+            let earlier = record.wanted.first { $0.isSame(as: wanted) }
+            wanted.since = earlier?.since ?? time.now()
+            wanted.replaces = earlier?.replaces
             record.wanted.removeAll { $0.isSame(as: wanted) }
             record.wanted.append(wanted)
             return record.comeBack()
@@ -24,6 +28,9 @@ extension LiveActivities {
         for await result in results { return try result.get() }
         return .waiting
     }
+
+    /// For so long an event may be unknown to the server, in seconds.
+    private static let longestUnknown: TimeInterval = 86_400
 
     /// Wants an activity no more; one that is there stays.
     public func withdraw(eventKey: String) throws(LiveActivitiesError) {
@@ -40,7 +47,7 @@ extension LiveActivities {
     }
 
     /// When the next one is.
-    var nextStart: Duration? {
+    var nextStart: TimeInterval? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
     }
@@ -76,7 +83,7 @@ extension LiveActivities {
         if let there = await existing(wanted) { return note(there, of: wanted) }
         guard let condition, condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
         guard !isTooEarly(wanted) else { return .success(.waiting) }
-        switch await server.lookup(wanted.eventKey) {
+        switch await server.lookup(wanted.eventKey, variant: wanted.variant) {
         case .found(let channelID, let content):
             let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token
             return await begin(wanted, by: delivery, content)
@@ -88,7 +95,12 @@ extension LiveActivities {
     private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> Result<ShowResult, LiveActivitiesError> {
         switch problem.kind {
         case .channelPending: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
-        case .eventNotFound: return give(up: wanted, .noSuchEvent(wanted.eventKey))
+        case .eventNotFound:
+            // The organiser may declare it after people asked for it.
+            if let since = wanted.since, time.now().timeIntervalSince(since) > Self.longestUnknown {
+                return give(up: wanted, .noSuchEvent(wanted.eventKey))
+            }
+            return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventEnded: return give(up: wanted, .eventEnded(wanted.eventKey))
         case _ where problem.isOfKey:
             // Kept: the next version of the app may bring a key that is valid.
@@ -109,6 +121,7 @@ extension LiveActivities {
             return .success(.waiting)
         }
         do {
+            if let stale = wanted.replaces { await host.end(stale, contentState: nil, atOnce: true) }
             var snapshot = try await host.start(wanted, by: delivery, contentState: content)
             if case .channel(let id) = delivery { snapshot.channelID = id }
             return note(snapshot, of: wanted)
@@ -125,7 +138,10 @@ extension LiveActivities {
 
     /// The activity is there: it is reported, and wanted no more, in one write.
     private func note(_ snapshot: ActivitySnapshot, of wanted: WantedStart) -> Result<ShowResult, LiveActivitiesError> {
-        end(wanted) { $0.see(snapshot) }
+        end(wanted) { record in
+            record.see(snapshot)
+            record.activities[snapshot.id]?.variant = wanted.variant
+        }
         return .success(.shown(snapshot.id))
     }
 

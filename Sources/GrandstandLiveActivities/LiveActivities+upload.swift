@@ -14,7 +14,8 @@ extension LiveActivities {
     func look() async {
         await observe()
         lockBackoff.hurry()
-        courier.hurry(at: time.uptime())
+        courier.hurry(
+            at: time.uptime(), repeatAfter: record.repetition?.delay(at: time.now(), jitter: time.chance()))
         for key in startBackoffs.keys { startBackoffs[key]?.hurry() }
         wake()
     }
@@ -59,7 +60,13 @@ extension LiveActivities {
     /// Takes in what changed on the device.
     func take(_ event: HostEvent) {
         switch event {
-        case .cameToFront, .permissionsChanged:
+        case .cameToFront:
+            Task {
+                await look()
+                await heal()
+            }
+            return
+        case .permissionsChanged:
             // What an event says may be older than what was read since.
             Task { await look() }
             return
@@ -93,7 +100,7 @@ extension LiveActivities {
         case .wait(let until):
             await rest(until: min(until, nextStart ?? until))
         case .idle:
-            await rest(until: nextStart)
+            await rest(until: [nextStart, courier.repetition(of: record)].compactMap(\.self).min())
         }
     }
 
@@ -132,7 +139,12 @@ extension LiveActivities {
         var courier = courier
         let consequence: Courier.Consequence
         do {
-            consequence = try update { courier.settle(request, outcome, &$0, at: now, jitter: jitter) }
+            consequence = try update { record in
+                if case .register = request, case .accepted = outcome {
+                    record.repetition = Repetition(registered: time.now(), chance: jitter)
+                }
+                return courier.settle(request, outcome, &record, at: now, jitter: jitter)
+            }
         } catch {
             // Its answer is not kept, so it is made again, later: requests may be repeated.
             return pause(for: error)
@@ -172,7 +184,7 @@ extension LiveActivities {
     }
 
     /// Sleeps until it is woken, or until then.
-    private func rest(until: Duration?) async {
+    private func rest(until: TimeInterval?) async {
         publish()
         for flush in flushes { flush.finish() }
         flushes = []

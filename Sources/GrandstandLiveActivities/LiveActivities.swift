@@ -117,7 +117,10 @@ public actor LiveActivities {
 
     /// Asks the system for everything anew, and tries at once what waits. An app on iOS need not call it: it happens when
     /// the app comes to the front.
-    public func refresh() async { await look() }
+    public func refresh() async {
+        await look()
+        await heal()
+    }
 
     /// Forgets this installation here and on the server, as when people sign out. Until the server has answered, it is
     /// asked again, at later launches, too. To follow a topic makes a new installation.

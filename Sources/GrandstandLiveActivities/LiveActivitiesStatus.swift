@@ -57,7 +57,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
     case tooManyTopics
     /// People switched Live Activities off for this app, in Settings.
     case disabled
-    /// There is no such event for this app.
+    /// The server has not known such an event for a day.
     case noSuchEvent(String)
     /// The event is over.
     case eventEnded(String)
@@ -76,7 +76,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
         case .notATopic(let text): "\(text) is no topic: 1 to 128 of A-Z a-z 0-9 . _ : - were expected."
         case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."
-        case .noSuchEvent(let key): "There is no event \(key) for this app."
+        case .noSuchEvent(let key): "The server has not known an event \(key) of this app for a day."
         case .eventEnded(let key): "The event \(key) is over."
         case .keyRefused(let detail): "The server refused the app's key: \(detail)"
         case .refused(let detail): "The server refused the request: \(detail)"

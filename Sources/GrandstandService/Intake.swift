@@ -44,6 +44,21 @@ package struct Intake: Sendable {
         try await outbox.rehearse(intake, now: now(), plan: plan)
     }
 
+    /// Decides what a state comes to: when this returns, the decision and the message that it needs are committed.
+    ///
+    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
+    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    package func tell(_ state: StateIntake) async throws -> Broadcast? {
+        try await outbox.tell(state, now: now(), plan: plan)
+    }
+
+    /// The preview of a state; nothing is changed.
+    ///
+    /// - Throws: the `Problem` for which it would be refused.
+    package func rehearse(_ state: StateIntake) async throws -> StateRehearsal {
+        try await outbox.rehearse(state, now: now(), plan: plan)
+    }
+
     /// Accepts many broadcasts in order, each on its own, in one commit. The caller has waited for its turn.
     package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
         try await outbox.accept(items, now: now(), plan: plan)

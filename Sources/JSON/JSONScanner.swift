@@ -38,7 +38,7 @@ package struct JSONScanner: Sendable {
         self.text = text
         self.maximumDepth = maximumDepth
         self.maximumValues = maximumValues
-        if String(validating: text, as: UTF8.self) == nil {
+        if !Self.isValid(text) {
             throw JSONFault("The text is not valid UTF-8", at: Self.firstInvalid(text))
         }
         skipSpace()
@@ -180,6 +180,11 @@ package struct JSONScanner: Sendable {
     }
 
     func fault(_ detail: String) -> JSONFault { JSONFault(detail, at: index) }
+
+    private static func isValid(_ text: [UInt8]) -> Bool {
+        guard #available(iOS 18, *) else { return firstInvalid(text) == text.count }
+        return String(validating: text, as: UTF8.self) != nil
+    }
 
     private static func firstInvalid(_ text: [UInt8]) -> Int {
         var valid = 0

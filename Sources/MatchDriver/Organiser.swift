@@ -191,7 +191,7 @@ package struct PlayFailure: Error, CustomStringConvertible {
 
 extension GrandstandClient {
     /// A client of a server on this machine that makes each request once.
-    package static func once(_ server: URL, key: String?, timeout: Duration = .seconds(15)) -> GrandstandClient {
+    package static func once(_ server: URL, key: String?, timeout: TimeInterval = 15) -> GrandstandClient {
         GrandstandClient(server: server, key: key, retry: .never, timeout: timeout)
     }
 }

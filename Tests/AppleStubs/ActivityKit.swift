@@ -3,11 +3,13 @@
 // Stand-in; see README.md. Apple's ActivityKit, https://developer.apple.com/documentation/activitykit
 public import Foundation
 
+@available(iOS 16.1, *)
 public protocol ActivityAttributes: Decodable, Encodable {
     associatedtype ContentState: Decodable, Encodable, Hashable
 }
 
 // Not Sendable at Apple's either: an activity may not cross tasks.
+@available(iOS 16.1, *)
 public class Activity<Attributes: ActivityAttributes>: Identifiable {
     public typealias ContentState = Attributes.ContentState
 
@@ -19,7 +21,9 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
         self.attributes = attributes
     }
 
+    @available(iOS 16.2, *)
     public var content: ActivityContent<ContentState> { fatalError() }
+    @available(iOS 16.2, *)
     public var contentUpdates: ContentUpdates { fatalError() }
     public var activityState: ActivityState { fatalError() }
     public var activityStateUpdates: ActivityStateUpdates { fatalError() }
@@ -33,6 +37,7 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
     public static var activities: [Activity<Attributes>] { fatalError() }
     public static var activityUpdates: ActivityUpdates { fatalError() }
 
+    @available(iOS 16.2, *)
     public static func request(
         attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil
     ) throws -> Activity<Attributes> { fatalError() }
@@ -49,12 +54,15 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
         style: ActivityStyle, alertConfiguration: AlertConfiguration, start: Date
     ) throws -> Activity<Attributes> { fatalError() }
 
+    @available(iOS 16.2, *)
     public func update(_ content: ActivityContent<ContentState>) async { fatalError() }
 
+    @available(iOS 16.2, *)
     public func end(
         _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default
     ) async { fatalError() }
 
+    @available(iOS 16.2, *)
     public struct ContentUpdates: AsyncSequence {
         public struct Iterator: AsyncIteratorProtocol {
             public mutating func next() async -> ActivityContent<ContentState>? { fatalError() }
@@ -88,6 +96,7 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
     }
 }
 
+@available(iOS 16.2, *)
 public struct ActivityContent<State: Decodable & Encodable & Hashable> {
     public var state: State
     public var staleDate: Date?
@@ -96,30 +105,38 @@ public struct ActivityContent<State: Decodable & Encodable & Hashable> {
     public init(state: State, staleDate: Date?, relevanceScore: Double = 0) { fatalError() }
 }
 
+@available(iOS 16.2, *)
 extension ActivityContent: Sendable where State: Sendable {}
 
+@available(iOS 16.1, *)
 public enum ActivityState: Codable, Hashable, Sendable {
-    case active, ended, dismissed, stale
+    case active, ended, dismissed
+    @available(iOS 16.2, *)
+    case stale
     @available(iOS 26, *)
     case pending
 }
 
+@available(iOS 18, *)
 public enum ActivityStyle: Sendable {
     case standard, transient
 }
 
+@available(iOS 16.1, *)
 public struct ActivityUIDismissalPolicy: Sendable {
     public static let `default` = Self()
     public static let immediate = Self()
     public static func after(_ date: Date) -> Self { fatalError() }
 }
 
+@available(iOS 16.1, *)
 public struct PushType: Sendable {
     public static var token: PushType { fatalError() }
     @available(iOS 18, *)
     public static func channel(_ name: String) -> PushType { fatalError() }
 }
 
+@available(iOS 16.1, *)
 public struct AlertConfiguration: Sendable {
     public struct AlertSound: Sendable {
         public static var `default`: AlertSound { fatalError() }
@@ -130,22 +147,27 @@ public struct AlertConfiguration: Sendable {
 }
 
 // Foundation's, which is not in the open one.
+@available(iOS 16, *)
 public struct LocalizedStringResource: Sendable, ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { fatalError() }
 }
 
+@available(iOS 16.1, *)
 public enum ActivityAuthorizationError: Error {
     case attributesTooLarge, denied, globalMaximumExceeded, malformedActivityIdentifier, missingProcessIdentifier
     case persistenceFailure, reconnectNotPermitted, targetMaximumExceeded, unentitled, unsupported, unsupportedTarget
     case visibility
 }
 
+@available(iOS 16.1, *)
 public final class ActivityAuthorizationInfo {
     public init() {}
 
     public var areActivitiesEnabled: Bool { fatalError() }
     public var activityEnablementUpdates: ActivityEnablementUpdates { fatalError() }
+    @available(iOS 16.2, *)
     public var frequentPushesEnabled: Bool { fatalError() }
+    @available(iOS 16.2, *)
     public var frequentPushEnablementUpdates: FrequentPushEnablementUpdates { fatalError() }
 
     public struct ActivityEnablementUpdates: AsyncSequence {
@@ -156,6 +178,7 @@ public final class ActivityAuthorizationInfo {
         public func makeAsyncIterator() -> Iterator { fatalError() }
     }
 
+    @available(iOS 16.2, *)
     public struct FrequentPushEnablementUpdates: AsyncSequence {
         public struct Iterator: AsyncIteratorProtocol {
             public mutating func next() async -> Bool? { fatalError() }

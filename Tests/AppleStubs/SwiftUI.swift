@@ -37,6 +37,7 @@ public struct Either<First: View, Second: View>: View {
     public var body: Never { return fatalError() }
 }
 
+@available(iOS 14, *)
 @MainActor
 public protocol App {
     associatedtype Body: Scene
@@ -44,18 +45,22 @@ public protocol App {
     init()
 }
 
+@available(iOS 14, *)
 extension App {
     public static func main() { fatalError() }
 }
 
+@available(iOS 14, *)
 @MainActor
 public protocol Scene {}
 
+@available(iOS 14, *)
 @resultBuilder
 public enum SceneBuilder {
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
 }
 
+@available(iOS 14, *)
 public struct WindowGroup: Scene {
     public init(@ViewBuilder content: () -> some View) { fatalError() }
 }
@@ -84,6 +89,7 @@ public struct List: View {
 }
 
 public struct Section: View {
+    @available(iOS 15, *)
     public init(_ title: String, @ViewBuilder content: () -> some View) { fatalError() }
     public var body: Never { return fatalError() }
 }
@@ -95,6 +101,7 @@ public struct ForEach: View {
     public var body: Never { return fatalError() }
 }
 
+@available(iOS 16, *)
 public struct NavigationStack: View {
     public init(@ViewBuilder root: () -> some View) { fatalError() }
     public var body: Never { return fatalError() }
@@ -158,11 +165,15 @@ public struct Color: Sendable {
 
 extension View {
     public func font(_ font: Font?) -> Stub { fatalError() }
+    @available(iOS 15, *)
     public func foregroundStyle(_ color: Color) -> Stub { fatalError() }
     public func padding(_ length: Double? = nil) -> Stub { fatalError() }
+    @available(iOS 14, *)
     public func navigationTitle(_ title: some StringProtocol) -> Stub { fatalError() }
+    @available(iOS 15, *)
     public func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> Stub { fatalError() }
     public func disabled(_ isDisabled: Bool) -> Stub { fatalError() }
+    @available(iOS 14, *)
     public func accessibilityLabel(_ label: some StringProtocol) -> Stub { fatalError() }
     public func lineLimit(_ number: Int?) -> Stub { fatalError() }
     public func multilineTextAlignment(_ alignment: HorizontalAlignment) -> Stub { fatalError() }

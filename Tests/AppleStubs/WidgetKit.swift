@@ -4,9 +4,11 @@
 public import ActivityKit
 public import SwiftUI
 
+@available(iOS 14, *)
 @MainActor
 public protocol WidgetConfiguration {}
 
+@available(iOS 14, *)
 @MainActor
 public protocol Widget {
     associatedtype Body: WidgetConfiguration
@@ -14,6 +16,7 @@ public protocol Widget {
     init()
 }
 
+@available(iOS 14, *)
 @MainActor
 public protocol WidgetBundle {
     associatedtype Body: Widget
@@ -21,22 +24,27 @@ public protocol WidgetBundle {
     init()
 }
 
+@available(iOS 14, *)
 extension WidgetBundle {
     public static func main() { fatalError() }
 }
 
+@available(iOS 14, *)
 @resultBuilder
 public enum WidgetBundleBuilder {
     public static func buildBlock<Content: Widget>(_ content: Content) -> Content { content }
 }
 
+@available(iOS 16.1, *)
 public struct ActivityViewContext<Attributes: ActivityAttributes> {
     public let state: Attributes.ContentState
     public let attributes: Attributes
     public let activityID: String
-    public let isStale: Bool
+    @available(iOS 16.2, *)
+    public var isStale: Bool { fatalError() }
 }
 
+@available(iOS 16.1, *)
 public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfiguration {
     public init(
         for attributesType: Attributes.Type,
@@ -45,6 +53,7 @@ public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfi
     ) { fatalError() }
 }
 
+@available(iOS 16.1, *)
 public struct DynamicIslandExpandedRegionPosition: Sendable {
     public static let leading = Self()
     public static let trailing = Self()
@@ -52,12 +61,14 @@ public struct DynamicIslandExpandedRegionPosition: Sendable {
     public static let bottom = Self()
 }
 
+@available(iOS 16.1, *)
 public struct DynamicIslandExpandedRegion {
     public init(
         _ position: DynamicIslandExpandedRegionPosition, priority: Double = 0, @ViewBuilder content: () -> some View
     ) { fatalError() }
 }
 
+@available(iOS 16.1, *)
 @resultBuilder
 public enum DynamicIslandExpandedContentBuilder {
     public static func buildBlock(_ regions: DynamicIslandExpandedRegion...) -> [DynamicIslandExpandedRegion] {
@@ -65,6 +76,7 @@ public enum DynamicIslandExpandedContentBuilder {
     }
 }
 
+@available(iOS 16.1, *)
 public struct DynamicIsland {
     public init(
         @DynamicIslandExpandedContentBuilder expanded: @escaping () -> [DynamicIslandExpandedRegion],
@@ -73,6 +85,7 @@ public struct DynamicIsland {
     ) { fatalError() }
 }
 
+@available(iOS 16.1, *)
 extension View {
     public func activityBackgroundTint(_ color: Color?) -> Stub { fatalError() }
     public func activitySystemActionForegroundColor(_ color: Color?) -> Stub { fatalError() }

@@ -63,7 +63,7 @@ struct DatabaseFaultTests {
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
                     _ = try await until("the numbers are told") {
-                        try await MetricsTests.scrape(stage.url).contains("\ngrandstand_channel_limit{") ? true : nil
+                        try await MetricsTests.scrape(stage.api).contains("\ngrandstand_channel_limit{") ? true : nil
                     }
                     await cluster.stop()
                     let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
@@ -72,7 +72,7 @@ struct DatabaseFaultTests {
                     let detail = try #require(refused.json["detail"]?.string)
                     #expect(detail.contains("did not answer") && detail.contains("Start PostgreSQL"), "\(detail)")
                     _ = try await until("nobody tells numbers of the database", within: .seconds(40)) {
-                        let text = try await MetricsTests.scrape(stage.url)
+                        let text = try await MetricsTests.scrape(stage.api)
                         return text.contains("\ngrandstand_leader 0\n") && !text.contains("grandstand_channel_limit")
                             ? true : nil
                     }
@@ -83,7 +83,7 @@ struct DatabaseFaultTests {
                     }
                     #expect(try await stage.settled(id).deliveryStates == ["accepted"])
                     _ = try await until("the numbers are told again", within: .seconds(40)) {
-                        try await MetricsTests.scrape(stage.url).contains("\ngrandstand_leader 1\n") ? true : nil
+                        try await MetricsTests.scrape(stage.api).contains("\ngrandstand_leader 1\n") ? true : nil
                     }
                 }
             }

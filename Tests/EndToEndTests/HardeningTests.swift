@@ -36,12 +36,16 @@ struct HardeningTests {
         }
     }
 
-    @Test func `numbers are told without a key, and nothing of keys is in them`() async throws {
+    @Test func `numbers are for keys that may read quotas, and nothing of keys is in them`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {"goal": "geheim"}}"#)
             _ = try await stage.settled(id)
-            let answer = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/metrics")
+            #expect(try await HTTPCaller(url: stage.url, secret: nil)("GET", "/metrics").status == 401)
+            for scope in [APIKey.Scope.lookup, .organise] {
+                #expect(try await stage.caller([scope])("GET", "/metrics").status == 403, "\(scope)")
+            }
+            let answer = try await stage.caller([.operate])("GET", "/metrics")
             #expect(answer.status == 200)
             #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
             let text = answer.text

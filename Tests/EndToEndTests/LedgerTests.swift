@@ -105,7 +105,8 @@ struct LedgerTests {
         }
     }
 
-    @Test func `while the broadcast capability is off each creation waits for itself, and one success resumes all`()
+    @Test
+    func `without the capability each creation waits for itself; one success resumes all within five seconds`()
         async throws
     {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in

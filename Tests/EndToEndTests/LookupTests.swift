@@ -117,9 +117,9 @@ struct LookupTests {
                     let answer = try await stage.api("GET", path)
                     let date = try #require(answer.headers["date"].flatMap { HTTPDate.parse($0) })
                     #expect(date >= last, "\(path)")
-                    // A tenth for the estimate of the database's clock.
-                    #expect(date.timeIntervalSince(before) > -1.1, "\(path)")
-                    #expect(date.timeIntervalSinceNow < 0.1, "\(path)")
+                    // Half a second for the estimate of the database's clock, which is as good as its answers are quick.
+                    #expect(date.timeIntervalSince(before) > -1.5, "\(path)")
+                    #expect(date.timeIntervalSinceNow < 0.5, "\(path)")
                     last = date
                 }
             }

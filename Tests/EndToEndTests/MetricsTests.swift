@@ -21,7 +21,7 @@ struct MetricsTests {
             _ = try await stage.settled(id)
             _ = try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby")
             let text = try await until("the quota is told to be exceeded") {
-                let text = try await Self.scrape(stage.url)
+                let text = try await Self.scrape(stage.api)
                 return text.contains("\ngrandstand_channels_exceed_seconds{") ? text : nil
             }
             let told = Self.families(text)
@@ -54,19 +54,21 @@ struct MetricsTests {
 
     @Test func `one of two replicas tells the database's numbers, and the other when it was killed`() async throws {
         try await Stage.place { environment, simulator in
+            let secret = try await Stage.secret(environment)
             let process = try await ServerProcess.start(environment)
+            let first = HTTPCaller(url: process.url, secret: secret)
             _ = try await until("the first leads") {
-                try await Self.scrape(process.url).contains("\ngrandstand_leader 1\n") ? true : nil
+                try await Self.scrape(first).contains("\ngrandstand_leader 1\n") ? true : nil
             }
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()
-                let beside = try await Self.scrape(stage.url)
+                let beside = try await Self.scrape(stage.api)
                 #expect(beside.contains("\ngrandstand_leader 0\n"))
                 #expect(!beside.contains("grandstand_deliveries_pending"))
-                #expect(try await Self.scrape(process.url).contains("\ngrandstand_deliveries_pending{"))
+                #expect(try await Self.scrape(first).contains("\ngrandstand_deliveries_pending{"))
                 await process.kill()
                 _ = try await until("the second leads", within: .seconds(40)) {
-                    let text = try await Self.scrape(stage.url)
+                    let text = try await Self.scrape(stage.api)
                     return text.contains("\ngrandstand_leader 1\n") && text.contains("\ngrandstand_channel_limit{")
                         ? true : nil
                 }
@@ -74,8 +76,8 @@ struct MetricsTests {
         }
     }
 
-    static func scrape(_ url: String) async throws -> String {
-        try await HTTPCaller(url: url, secret: nil)("GET", "/metrics").text
+    static func scrape(_ api: HTTPCaller) async throws -> String {
+        try await api("GET", "/metrics").text
     }
 
     /// Types by name.

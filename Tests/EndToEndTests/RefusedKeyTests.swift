@@ -28,7 +28,9 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `it is asked about every few seconds, every replica says so, and nothing accepted is lost`() async throws
+    @Test
+    func `it is asked about every few seconds, all replicas say so; within five seconds of the right key all goes on`()
+        async throws
     {
         try await Stage.place(settings: ["GRANDSTAND_LOG_LEVEL": "info"]) { environment, simulator in
             let keys = try Keys(simulator)
@@ -68,7 +70,8 @@ struct RefusedKeyTests {
             let ready = try await api("GET", "/readyz")
             #expect(ready.status == 200)
             #expect(ready.json["apns"]?["development"]?["state"]?.string == "refused")
-            #expect(ready.json["apns"]?["development"]?["reason"]?.string?.contains(SimulatorIdentity.keyID) == true)
+            // Anybody may ask.
+            #expect(!ready.text.contains(SimulatorIdentity.keyID))
             for match in 0..<20 { try await Self.update(1_000 + match, api) }
             try await Self.declare("late", api)
 

@@ -69,7 +69,8 @@ struct TransportFaultTests {
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(clock.now - start < .seconds(15))
+            // Far more than it takes, for other tests run at the same time.
+            #expect(clock.now - start < .seconds(30))
             #expect(settled.map(\.deliveryStates) == Self.matches.map { _ in ["accepted"] })
 
             let entries = stage.simulator.journal()

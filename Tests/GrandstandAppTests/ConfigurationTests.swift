@@ -12,6 +12,23 @@ struct ConfigurationTests {
     /// A file that can be read on every machine that runs this.
     private static let readable = #filePath
 
+    @Test(arguments: [
+        ("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_LOGLEVEL", "GRANDSTAND_LOG_LEVEL"),
+        ("GRANDSTAND_APNS_CONNECTION", "GRANDSTAND_APNS_CONNECTIONS"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL"),
+    ])
+    func `a misspelt setting is refused with the nearest name`(misspelt: String, setting: String) {
+        #expect(throws: ConfigurationError(misspelt, "is no setting; \(setting) is one")) {
+            try Configuration(environment: [misspelt: "1"])
+        }
+    }
+
+    @Test func `variables of other programs are left alone`() throws {
+        let others = [
+            "GRANDSTAND_API_KEY", "GRANDSTAND_URL", "GRANDSTAND_TESTS", "GRANDSTAND_STRICT", "GRANDSTAND_WHOLE",
+        ]
+        _ = try Configuration(environment: Dictionary(uniqueKeysWithValues: others.map { ($0, "1") }))
+    }
+
     @Test func `unset, everything is as documented`() throws {
         let configuration = try Configuration(environment: [:])
         #expect(configuration.database == .embedded(directory: ".grandstand"))

@@ -4,7 +4,7 @@ internal import Testing
 
 /// What a connection may take, step by step.
 struct ConnectionDeadlinesTests {
-    private let limits = ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20)
+    private let limits = ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20, leave: 2)
 
     @Test func `bytes that come one by one do not prolong a header's time`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
@@ -41,5 +41,23 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == 25)
         deadlines.writability(true, at: 24)
         #expect(deadlines.deadline == nil)
+    }
+
+    @Test func `a stop waits for a body that is not whole yet a short time only, and for an answer as before`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedHeader(at: 1)
+        deadlines.stop(at: 5)
+        #expect(deadlines.deadline == 7)
+        deadlines.receivedEnd(at: 6)
+        #expect(deadlines.deadline == nil)
+    }
+
+    @Test func `a stop does not wait for a client that does not take its answer`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedHeader(at: 1)
+        deadlines.receivedEnd(at: 1)
+        deadlines.stop(at: 5)
+        deadlines.writability(false, at: 9)
+        #expect(deadlines.deadline == 11)
     }
 }

@@ -29,11 +29,11 @@ struct LookupTests {
         #expect(found.channelId == "Y2g=")
         #expect(found.contentState?.description == "{\"a\": 1.50}")
         #expect(found.origin == .server)
-        #expect(held.waits == [.seconds(2), .seconds(2)])
+        #expect(held.waits == [2, 2])
 
         let forever = ScriptedTransport([pending])
         let problem = await #expect(throws: ServerProblem.self) {
-            try await GrandstandClient.test(forever, held).lookup("derby", in: Self.app, patience: .seconds(5))
+            try await GrandstandClient.test(forever, held).lookup("derby", in: Self.app, patience: 5)
         }
         #expect(problem?.kind == .channelPending)
         #expect(forever.requests.count == 3)
@@ -103,7 +103,7 @@ struct LookupTests {
             let isAway = Mutex(false)
             let transport = ScriptedTransport { request in
                 guard isAway.withLock({ $0 }) else { return .json(Self.lookup(), headers: Self.headers) }
-                held.advance(Double(request.timeout.components.seconds))
+                held.advance(request.timeout)
                 throw URLError(.timedOut)
             }
             let client = GrandstandClient.test(transport, held, retry: policy, cache: cache)

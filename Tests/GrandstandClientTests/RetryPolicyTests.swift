@@ -34,7 +34,7 @@ struct RetryPolicyTests {
     }
 
     @Test func `network faults are tried again, a wrong address or certificate is not`() {
-        func wait(_ code: URLError.Code) -> Duration? {
+        func wait(_ code: URLError.Code) -> TimeInterval? {
             Policy.standard.wait(after: .fault(URLError(code)), made: 1, elapsed: .zero, chance: 1)
         }
         for code in [URLError.timedOut, .networkConnectionLost, .cannotConnectToHost, .notConnectedToInternet] {
@@ -46,23 +46,23 @@ struct RetryPolicyTests {
     }
 
     @Test func `waits are anywhere from nothing to a ceiling that doubles up to its bound`() {
-        let policy = Policy(attempts: 20, firstWait: .seconds(1), longestWait: .seconds(5), deadline: .seconds(1000))
-        func wait(_ made: Int, _ chance: Double) -> Duration? {
+        let policy = Policy(attempts: 20, firstWait: 1, longestWait: 5, deadline: 1000)
+        func wait(_ made: Int, _ chance: Double) -> TimeInterval? {
             policy.wait(after: Self.answer(503), made: made, elapsed: .zero, chance: chance)
         }
-        #expect((1...5).map { wait($0, 1) } == [.seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5)])
+        #expect((1...5).map { wait($0, 1) } == [1, 2, 4, 5, 5])
         #expect((1...5).map { wait($0, 0) } == Array(repeating: .zero, count: 5))
-        #expect(wait(3, 0.25) == .seconds(1))
-        #expect(wait(19, 1) == .seconds(5))
+        #expect(wait(3, 0.25) == 1)
+        #expect(wait(19, 1) == 5)
         #expect(wait(20, 1) == nil)
     }
 
     @Test func `Retry-After is obeyed, and a wait never goes past the deadline`() {
-        let policy = Policy(attempts: 9, firstWait: .seconds(1), longestWait: .seconds(5), deadline: .seconds(30))
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 0) == .seconds(7))
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 1) == .seconds(8))
-        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .seconds(23), chance: 0) == nil)
+        let policy = Policy(attempts: 9, firstWait: 1, longestWait: 5, deadline: 30)
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 0) == 7)
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 1) == 8)
+        #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: 23, chance: 0) == nil)
         #expect(policy.wait(after: Self.answer(503, after: 86_400), made: 1, elapsed: .zero, chance: 0) == nil)
-        #expect(policy.wait(after: Self.answer(503), made: 1, elapsed: .seconds(30), chance: 0) == nil)
+        #expect(policy.wait(after: Self.answer(503), made: 1, elapsed: 30, chance: 0) == nil)
     }
 }

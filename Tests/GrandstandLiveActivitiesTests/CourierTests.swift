@@ -23,7 +23,7 @@ struct CourierTests {
 
     /// Makes the next request and settles it.
     @discardableResult
-    private mutating func settle(_ outcome: DeviceOutcome, at now: Duration = .zero) throws -> Courier.Consequence {
+    private mutating func settle(_ outcome: DeviceOutcome, at now: TimeInterval = .zero) throws -> Courier.Consequence {
         guard case .send(let request) = courier.next(record, at: now) else {
             Issue.record("nothing was due: \(courier.next(record, at: now))")
             return .none
@@ -31,7 +31,7 @@ struct CourierTests {
         return courier.settle(request, outcome, &record, at: now, jitter: 0)
     }
 
-    private func sequence(at now: Duration = .zero) -> Int? {
+    private func sequence(at now: TimeInterval = .zero) -> Int? {
         guard case .send(.register(let sequence, _)) = courier.next(record, at: now) else { return nil }
         return sequence
     }
@@ -59,24 +59,24 @@ struct CourierTests {
 
     @Test mutating func `faults wait longer and longer, and what the server asks for holds even in front`() throws {
         try settle(.unanswered("offline"))
-        #expect(courier.next(record, at: .zero) == .wait(until: .seconds(1)))
-        try settle(Self.refused(503, "store-unavailable"), at: .seconds(1))
-        #expect(courier.next(record, at: .seconds(1)) == .wait(until: .seconds(3)))
-        courier.hurry(at: .seconds(2))
-        try settle(Self.refused(429, "rate-limited", after: 60), at: .seconds(2))
-        courier.hurry(at: .seconds(3))
-        #expect(courier.next(record, at: .seconds(3)) == .wait(until: .seconds(62)))
+        #expect(courier.next(record, at: .zero) == .wait(until: 1))
+        try settle(Self.refused(503, "store-unavailable"), at: 1)
+        #expect(courier.next(record, at: 1) == .wait(until: 3))
+        courier.hurry(at: 2)
+        try settle(Self.refused(429, "rate-limited", after: 60), at: 2)
+        courier.hurry(at: 3)
+        #expect(courier.next(record, at: 3) == .wait(until: 62))
         for _ in 0..<20 {
-            var now = Duration.zero
-            if case .wait(let until) = courier.next(record, at: .seconds(62)) {
+            var now = TimeInterval.zero
+            if case .wait(let until) = courier.next(record, at: 62) {
                 now = until
             } else {
-                now = .seconds(62)
+                now = 62
             }
             try settle(.unanswered("offline"), at: now)
         }
-        guard case .wait(let until) = courier.next(record, at: .seconds(62)) else { throw Unexpected() }
-        #expect(until < .seconds(20 * 300 + 62))
+        guard case .wait(let until) = courier.next(record, at: 62) else { throw Unexpected() }
+        #expect(until < 20 * 300 + 62)
     }
 
     @Test mutating func `a reinstalled app goes on from the sequence that the server has`() throws {
@@ -89,9 +89,9 @@ struct CourierTests {
     @Test(arguments: [(401, "unauthenticated"), (403, "forbidden")])
     mutating func `a key that opens nothing is not tried again in this launch`(status: Int, slug: String) throws {
         try settle(Self.refused(status, slug))
-        courier.hurry(at: .seconds(10))
+        courier.hurry(at: 10)
         record.say { $0.topics = ["a"] }
-        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+        #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.keyRefusal?.status == status)
         // The next launch may bring another key; what was to be said is still there.
         courier = Courier()
@@ -107,7 +107,7 @@ struct CourierTests {
         #expect(courier.keyRefusal == nil)
         // It may have been carried out: it stays one that was not answered.
         #expect(record.unanswered == 1)
-        #expect(courier.next(record, at: .zero) == .wait(until: .seconds(1)) && sequence(at: .seconds(1)) == 1)
+        #expect(courier.next(record, at: .zero) == .wait(until: 1) && sequence(at: 1) == 1)
     }
 
     @Test mutating func `an installation that was forgotten there registers anew and tells its activities again`()
@@ -118,9 +118,9 @@ struct CourierTests {
         try settle(Self.accepted)
         record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .stale))
         try settle(Self.refused(404, "installation-not-found"))
-        #expect(sequence(at: .seconds(1)) == 1)
-        try settle(.accepted(isNew: true, isSampled: false), at: .seconds(1))
-        guard case .send(.report("1", let entry)) = courier.next(record, at: .seconds(1)) else {
+        #expect(sequence(at: 1) == 1)
+        try settle(.accepted(isNew: true, isSampled: false), at: 1)
+        guard case .send(.report("1", let entry)) = courier.next(record, at: 1) else {
             throw Unexpected()
         }
         #expect(entry.state == .stale)
@@ -128,15 +128,15 @@ struct CourierTests {
 
     @Test mutating func `what the server refuses for good is not said again until it changes`() throws {
         try settle(Self.refused(422, "invalid-request"))
-        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+        #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.rejection?.slug == "invalid-request")
         record.say { $0.locale = "de" }
-        #expect(sequence(at: .seconds(9_999)) == 2)
+        #expect(sequence(at: 9_999) == 2)
         try settle(Self.accepted)
         #expect(courier.rejection == nil)
         record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "nobody-knows", state: .active))
         try settle(Self.refused(404, "event-not-found"))
-        #expect(courier.next(record, at: .seconds(9_999)) == .idle)
+        #expect(courier.next(record, at: 9_999) == .idle)
     }
 
     @Test mutating func `a report that went unanswered is repeated once, later, as an older one may still arrive`()
@@ -146,11 +146,11 @@ struct CourierTests {
         record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
         try settle(.unanswered("offline"))
         record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .dismissed))
-        try settle(Self.accepted, at: .seconds(5))
-        #expect(courier.next(record, at: .seconds(5)) == .idle)
+        try settle(Self.accepted, at: 5)
+        #expect(courier.next(record, at: 5) == .idle)
         #expect(record.activities["1"] != nil)
         record.clearDoubts()
-        try settle(Self.accepted, at: .seconds(6))
+        try settle(Self.accepted, at: 6)
         #expect(record.activities.isEmpty)
     }
 
@@ -163,6 +163,32 @@ struct CourierTests {
         #expect(record.activities["1"]?.confirmed == record.activities["1"]?.version)
     }
 
+    @Test mutating func `a launch without a change registers nothing, and a repetition waits for its time`() throws {
+        try settle(Self.accepted)
+        courier = Courier()
+        courier.hurry(at: 10)
+        #expect(courier.next(record, at: 9_999) == .idle)
+        courier.hurry(at: 10_000, repeatAfter: 1_800)
+        #expect(courier.next(record, at: 10_000) == .idle && courier.repetition(of: record) == 11_800)
+        #expect(sequence(at: 11_800) == 1)
+        try settle(Self.accepted, at: 11_800)
+        #expect(courier.next(record, at: 99_999) == .idle && courier.repetition(of: record) == nil)
+    }
+
+    @Test func `an installation registers again in an hour of its own, about a week after the last time`() {
+        let registered = Date(timeIntervalSince1970: 1_700_000_000)
+        let repetition = Repetition(registered: registered, chance: 0.5)
+        func delay(days: Double, jitter: Double = 0.5) -> TimeInterval? {
+            repetition.delay(at: registered.addingTimeInterval(days * 86_400), jitter: jitter)
+        }
+        #expect(delay(days: 0) == nil && delay(days: 6.9) == nil)
+        #expect(delay(days: 7.1) == 1_800 && delay(days: 7.1, jitter: 1) == 3_600)
+        // The app was never open for long enough.
+        #expect(delay(days: 57) == 30)
+        // The clock was set back.
+        #expect(delay(days: -1) == 1_800)
+    }
+
     @Test mutating func `receipts go a hundred at a time, and only where they are asked for`() throws {
         record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
         #expect(record.shown.isEmpty)
@@ -173,7 +199,7 @@ struct CourierTests {
         #expect(record.shown.count == DeviceRecord.mostShown)
         #expect(record.shown.first?.timestamp == 50)
         try settle(.unanswered("offline"))
-        try settle(Self.accepted, at: .seconds(1))
+        try settle(Self.accepted, at: 1)
         #expect(record.shown.count == DeviceRecord.mostShown - Courier.receiptsAtOnce)
     }
 
@@ -182,10 +208,10 @@ struct CourierTests {
         record.isLeaving = true
         guard case .send(.forget) = courier.next(record, at: .zero) else { throw Unexpected() }
         try settle(.unanswered("offline"))
-        guard case .send(let request) = courier.next(record, at: .seconds(1)) else { throw Unexpected() }
+        guard case .send(let request) = courier.next(record, at: 1) else { throw Unexpected() }
         #expect(record.comeBack() == false)
         record.say { $0.topics = ["a"] }
-        #expect(courier.settle(request, Self.accepted, &record, at: .seconds(1), jitter: 0) == .none)
-        #expect(sequence(at: .seconds(1)) == 2)
+        #expect(courier.settle(request, Self.accepted, &record, at: 1, jitter: 0) == .none)
+        #expect(sequence(at: 1) == 2)
     }
 }

@@ -81,7 +81,7 @@ struct FailingDiskTests {
             return .unanswered("silence")
         }
 
-        func lookup(_ eventKey: String) async -> LookupOutcome {
+        func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
             try? await ClientTime.standing.sleep(.zero)
             return .unanswered("silence")
         }

@@ -107,18 +107,40 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test(arguments: [
-        ("event-not-found", LiveActivitiesError.noSuchEvent("derby")),
-        ("event-ended", .eventEnded("derby")),
-    ])
-    func `an event that is over or unknown is not waited for`(
-        slug: String, error: LiveActivitiesError
-    ) async throws {
+    @Test func `an event that is not declared yet is waited for, a day long`() async throws {
+        let time = TestTime()
+        let phone = Phone(time: time.time)
+        defer { phone.discard() }
+        let app = await phone.launch()
+        #expect(try await app.show(Phone.match()) == .waiting)
+        phone.server.setLookup("derby", Self.found)
+        _ = await app.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
+        #expect(phone.host.cards.count == 1)
+        #expect(try await app.show(Phone.match("mistyped")) == .waiting)
+        time.set(time.date.addingTimeInterval(90_000))
+        _ = await app.wait { $0.waitingFor.isEmpty }
+        #expect(phone.host.cards.count == 1)
+        await app.stop()
+    }
+
+    @Test func `a variant is looked up by its name`() async throws {
         let phone = Phone()
         defer { phone.discard() }
-        phone.server.setLookup("derby", .refused(.device(410, slug)))
+        phone.server.setLookup("derby de", .found(channelID: "ZGU=", contentState: nil))
         let app = await phone.launch()
-        await #expect(throws: error) { try await app.show(Phone.match()) }
+        var wanted = Phone.match()
+        wanted.variant = "de"
+        #expect(try await app.show(wanted) == .shown("card-1"))
+        #expect(phone.host.starts.map(\.delivery) == [.channel("ZGU=")])
+        await app.stop()
+    }
+
+    @Test func `an event that is over is not waited for`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
+        let app = await phone.launch()
+        await #expect(throws: LiveActivitiesError.eventEnded("derby")) { try await app.show(Phone.match()) }
         #expect(await app.status.waitingFor.isEmpty)
         await app.stop()
     }

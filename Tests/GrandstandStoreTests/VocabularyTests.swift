@@ -20,7 +20,8 @@ struct VocabularyTests {
             "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
             "broadcast_event": words(BroadcastPayload.Event.self), "webhook_topic": words(WebhookTopic.self),
             "activity_state": words(DeviceActivity.State.self), "audience_delivery": words(Audience.Delivery.self),
-            "start_state": words(StartState.self), "lane_kind": words(Lane.Kind.self),
+            "state_outcome": words(StateOutcome.self), "start_state": words(StartState.self),
+            "lane_kind": words(Lane.Kind.self),
             "webhook_state": words(Webhook.State.self), "webhook_delivery_state": words(WebhookDelivery.State.self),
         ]
         try await withDatabase { test in

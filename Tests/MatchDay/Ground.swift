@@ -64,7 +64,7 @@ final class Ground: Sendable {
         // A replica that is killed under a request, or a database that died under it: the next call is worth more. A
         // client has few connections.
         let clients = try (0..<8).map { _ in
-            GrandstandClient.once(try Self.url(port), key: secret, timeout: .seconds(5))
+            GrandstandClient.once(try Self.url(port), key: secret, timeout: 5)
         }
         organiser = Organiser { clients }
     }

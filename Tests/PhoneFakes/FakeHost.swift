@@ -10,6 +10,8 @@ package final class FakeHost: ActivityHost {
         var isInFront = true
         var onStart: @Sendable () -> Void = {}
         var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] = []
+        var contents: [String: Data] = [:]
+        var secondCards = 0
     }
 
     private let state: Mutex<State>
@@ -29,6 +31,12 @@ package final class FakeHost: ActivityHost {
         state.withLock { $0.starts }
     }
     package var cards: [ActivitySnapshot] { state.withLock { $0.condition.activities } }
+    /// How often an activity was started while there was one of the same event and type.
+    package var secondCards: Int { state.withLock { $0.secondCards } }
+    /// What an activity shows, as JSON.
+    package func content(of id: String) -> Data? { state.withLock { $0.contents[id] } }
+    /// A message reaches an activity, or a push started it.
+    package func show(_ content: Data, on id: String) { state.withLock { $0.contents[id] = content } }
 
     /// Changes what the system says, without a word to anybody.
     package func change(_ change: (inout HostCondition) -> Void) { state.withLock { change(&$0.condition) } }
@@ -55,6 +63,10 @@ package final class FakeHost: ActivityHost {
         _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
     ) async throws -> ActivitySnapshot {
         try state.withLock { state in
+            let isSecond = state.condition.activities.contains {
+                $0.eventKey == wanted.eventKey && $0.attributesType == wanted.attributesType && $0.state.isLive
+            }
+            if isSecond { state.secondCards += 1 }
             guard state.isInFront else { throw StartRefusal.notInFront }
             state.starts.append((wanted, delivery, contentState))
             state.onStart()
@@ -62,7 +74,30 @@ package final class FakeHost: ActivityHost {
                 id: "card-\(state.starts.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
                 state: wanted.startsAt == nil ? .active : .pending)
             state.condition.activities.append(snapshot)
+            state.contents[snapshot.id] = contentState ?? wanted.contentState
             return snapshot
+        }
+    }
+
+    package func wish(for activity: String) async -> WantedStart? {
+        state.withLock { state in
+            state.condition.activities.first { $0.id == activity }.map { card in
+                WantedStart(
+                    eventKey: card.eventKey, attributesType: card.attributesType, attributes: Data("{}".utf8),
+                    contentState: state.contents[card.id] ?? Data("{}".utf8))
+            }
+        }
+    }
+
+    package func end(_ activity: String, contentState: Data?, atOnce: Bool) async {
+        state.withLock { state in
+            guard let index = state.condition.activities.firstIndex(where: { $0.id == activity }) else { return }
+            if let contentState { state.contents[activity] = contentState }
+            if atOnce {
+                state.condition.activities.remove(at: index)
+            } else {
+                state.condition.activities[index].state = .ended
+            }
         }
     }
 }

@@ -108,10 +108,11 @@ package final class FakeServer: DeviceServer {
         for (_, request, credential) in due { _ = take(request, credential, &state) }
     }
 
-    package func lookup(_ eventKey: String) async -> LookupOutcome {
+    package func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
         state.withLock { state in
-            state.lookups.append(eventKey)
-            return state.answers[eventKey] ?? .refused(.device(404, "event-not-found"))
+            let name = variant.map { "\(eventKey) \($0)" } ?? eventKey
+            state.lookups.append(name)
+            return state.answers[name] ?? .refused(.device(404, "event-not-found"))
         }
     }
 

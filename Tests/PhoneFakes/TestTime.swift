@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A phone's time that passes while somebody sleeps, and only then: no test waits.
 package final class TestTime: Sendable {
-    private let elapsed = Mutex(Duration.zero)
+    private let elapsed = Mutex(TimeInterval.zero)
     private let wallClock = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
 
     package init() {}

@@ -8,6 +8,8 @@ package struct FakeOutbox: Outbox {
 
     package var take: @Sendable ([BroadcastIntake]) throws -> [Result<Broadcast, Problem>] = { _ in throw Unasked() }
     package var rehearsal: @Sendable (BroadcastIntake) throws -> BroadcastRehearsal = { _ in throw Unasked() }
+    package var hear: @Sendable (StateIntake) throws -> Broadcast? = { _ in throw Unasked() }
+    package var stateRehearsal: @Sendable (StateIntake) throws -> StateRehearsal = { _ in throw Unasked() }
     package var find: @Sendable (UUID) throws -> Broadcast? = { _ in throw Unasked() }
     package var list: List = { _, _, _ in throw Unasked() }
     package var waiting: List = { _, _, _ in Page(items: [], nextCursor: nil) }
@@ -22,6 +24,12 @@ package struct FakeOutbox: Outbox {
     package func rehearse(
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal { try rehearsal(intake) }
+    package func tell(
+        _ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> Broadcast? { try hear(state) }
+    package func rehearse(
+        _ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> StateRehearsal { try stateRehearsal(state) }
     package func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? { try find(id) }
     package func broadcasts(
         of key: EventKey, within reach: AppReach, _ page: PageRequest

@@ -130,6 +130,27 @@ struct FreezeTests {
         }
     }
 
+    /// Their turn comes when the others let go of their connections. By then it is known that nobody has an answer.
+    @Test func `work that may take long and waits for a connection is given up soon after the others`() async throws {
+        try await Self.withServer(.socket) { cluster, pool in
+            try cluster.freeze(true)
+            let holders = (0..<4).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
+            try await Self.until { pool.connections.busy == 4 }
+            let waiting = (0..<4).map { _ in
+                Task {
+                    await PostgresPatience.$current.withValue(PostgresPatience.request().long) {
+                        await Self.kind { try await pool.query("select 2") }
+                    }
+                }
+            }
+            for holder in holders { #expect(await holder.value == .timedOut) }
+            let told = ContinuousClock.now
+            for one in waiting { #expect(await one.value == .connectionFailed) }
+            #expect(told.duration(to: .now) < .seconds(0.8), "\(told.duration(to: .now))")
+            try cluster.freeze(false)
+        }
+    }
+
     /// - Returns: why it failed; `nil`: it did not.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
         await PostgresPatience.$current.withValue(.request()) { await kind(body) }

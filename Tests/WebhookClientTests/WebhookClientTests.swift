@@ -1,8 +1,6 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
-internal import NIOCore
-internal import Synchronization
 internal import Testing
 
 @testable internal import WebhookClient
@@ -130,27 +128,20 @@ struct WebhookClientTests {
         }
     }
 
-    /// A name that is public when it is checked and private when it is connected to: it is asked for once.
-    @Test func `the address that was checked is the one that is called`() async throws {
+    /// What a name server may say of a name that was a public one's when the webhook was declared.
+    @Test(arguments: [
+        "127.0.0.1", "0.0.0.0", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "[::1]", "[::]",
+        "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "[fd00::1]", "[ff02::1]",
+    ])
+    func `a name that leads to an address which is not public is refused where the socket is opened`(
+        address: String
+    ) async throws {
         try await Receiver.with { receiver in
-            let asked = Mutex(0)
-            let networks = NetworkGuard(
-                allowed: ["127.0.0.2"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
-            let client = try WebhookClient(settings: .init(networks: networks), now: { Date() }) { _, port in
-                let number = asked.withLock { count in
-                    count += 1
-                    return count
-                }
-                // Nobody listens on the first, which is allowed; the receiver does on the second.
-                return [try SocketAddress(ipAddress: number == 1 ? "127.0.0.2" : "127.0.0.1", port: port)]
-            }
+            let client = try WebhookClient(
+                settings: .init(networks: NetworkGuard(allowsPlainHTTP: true)), now: { Date() },
+                addresses: ["rebinding.example:\(receiver.port):\(address)"])
             let answer = await client.post(try Self.message("http://rebinding.example:\(receiver.port)/"))
-            guard case .unanswered = answer else {
-                Issue.record("\(answer)")
-                return
-            }
-            let count = asked.withLock { $0 }
-            #expect(count == 1)
+            #expect(answer == .refused(NetworkGuard.advice("rebinding.example")))
             #expect(receiver.connections == 0)
         }
     }
@@ -158,11 +149,45 @@ struct WebhookClientTests {
     @Test func `of several addresses only the allowed are called`() async throws {
         try await Receiver.with { receiver in
             let networks = NetworkGuard(allowed: ["127.0.0.1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
-            let client = try WebhookClient(settings: .init(networks: networks), now: { Date() }) { _, port in
-                try ["10.0.0.1", "127.0.0.1"].map { try SocketAddress(ipAddress: $0, port: port) }
-            }
+            let client = try WebhookClient(
+                settings: .init(networks: networks), now: { Date() },
+                addresses: ["both.example:\(receiver.port):10.0.0.1,127.0.0.1"])
             let answer = await client.post(try Self.message("http://both.example:\(receiver.port)/"))
             #expect(answer == .answered(status: 204))
+        }
+    }
+
+    @Test func `what the environment says of proxies is not heard`() async throws {
+        try await Receiver.with { proxy in
+            try await Receiver.with { receiver in
+                for name in ["http_proxy", "all_proxy"] { setenv(name, proxy.url, 1) }
+                let answer = try await Self.client().post(try Self.message(receiver.url))
+                for name in ["http_proxy", "all_proxy"] { unsetenv(name) }
+                #expect(answer == .answered(status: 204))
+                #expect(proxy.connections == 0)
+            }
+        }
+    }
+
+    @Test func `many posts at once each have their answer`() async throws {
+        try await Receiver.with { receiver in
+            let (client, message) = (try Self.client(), try Self.message(receiver.url))
+            let answers = await withTaskGroup(of: WebhookAnswer.self) { group in
+                for _ in 0..<200 { group.addTask { await client.post(message) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0 == .answered(status: 204) } == 200)
+            #expect(receiver.requests.count == 200)
+        }
+    }
+
+    @Test func `an address that would be refused is told without a connection`() async throws {
+        try await Receiver.with { receiver in
+            let url = try #require(WebhookURL(rawValue: "http://localhost:\(receiver.port)/"))
+            let refusing = try Self.client(NetworkGuard(allowsPlainHTTP: true))
+            #expect(await refusing.refusal(of: url) == NetworkGuard.advice("localhost"))
+            #expect(try await Self.client().refusal(of: url) == nil)
+            #expect(receiver.connections == 0)
         }
     }
 
@@ -195,5 +220,23 @@ struct WebhookClientTests {
 
     @Test func `a file without certificates is a mistake`() {
         #expect(throws: WebhookClientError.self) { try Self.client(trusting: "/dev/null/nothing") }
+    }
+}
+
+/// An answer's header, as libcurl passes it on.
+struct AnswerHeadTests {
+    @Test func `the status counts once the header is whole, and 1xx is none`() {
+        var head = AnswerHead()
+        for line in ["HTTP/1.1 103 Early Hints\r\n", "Retry-After: 5\r\n", "\r\n", "HTTP/1.1 503 Busy\r\n"] {
+            head.read(line)
+        }
+        #expect(head.status == nil)
+        head.read("retry-after:  17 \r\n")
+        head.read("\r\n")
+        #expect(head.status == 503)
+        #expect(head.retryAfter(Date()) == 17)
+        // Trailers.
+        head.read("Retry-After: 9\r\n")
+        #expect(head.retryAfter(Date()) == 17)
     }
 }

@@ -3,6 +3,9 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case appRegistered = "app.registered"
     case appChanged = "app.changed"
     case appDeleted = "app.deleted"
+    case contentCreated = "content.created"
+    case contentChanged = "content.changed"
+    case contentDeleted = "content.deleted"
     case channelCreated = "channel.created"
     /// Apple refused a creation or deletion; repeated refusals for the same reason are one entry.
     case channelRefused = "channel.refused"

@@ -7,10 +7,16 @@ package struct CrowdShard: PushShard, Hashable {
         /// Its number, which orders the crowd.
         package var activity: Int
         package var token: DeviceToken
+        /// Its owner wants few pushes: what does not ring goes at priority 5, and the member rests after it.
+        package var wantsFew: Bool
+        /// Pushes of this message made for it before.
+        package var attempts: Int
 
-        package init(activity: Int, token: DeviceToken) {
+        package init(activity: Int, token: DeviceToken, wantsFew: Bool = false, attempts: Int = 0) {
             self.activity = activity
             self.token = token
+            self.wantsFew = wantsFew
+            self.attempts = attempts
         }
     }
 
@@ -23,23 +29,19 @@ package struct CrowdShard: PushShard, Hashable {
     /// The whole JSON body, the same for everybody.
     package var body: [UInt8]
     package var priority: APNsPriority
+    /// It has an alert that rings.
+    package var rings: Bool
     /// The value of `apns-expiration`.
     package var expiration: Int
-    /// Rounds of these members, this one included.
-    package var attempts: Int
     /// The number of the message's shard, which its settlement names: a settlement that is repeated is not another's.
     package var number: Int
     package var expiresAt: Date
     package var members: [Member]
-    /// The highest number that was looked at; `nil`: the members are those to be tried again.
-    package var cursor: Int?
-    /// No member is beyond it.
-    package var isLast: Bool
+    package var step: FanOut.Step
 
     package init(
         delivery: Int?, lane: Int, address: APNsAddress, requestID: UUID, body: [UInt8], priority: APNsPriority,
-        expiration: Int,
-        attempts: Int, number: Int, expiresAt: Date, members: [Member], cursor: Int?, isLast: Bool
+        rings: Bool, expiration: Int, number: Int, expiresAt: Date, members: [Member], step: FanOut.Step
     ) {
         self.delivery = delivery
         self.lane = lane
@@ -47,18 +49,17 @@ package struct CrowdShard: PushShard, Hashable {
         self.requestID = requestID
         self.body = body
         self.priority = priority
+        self.rings = rings
         self.expiration = expiration
-        self.attempts = attempts
         self.number = number
         self.expiresAt = expiresAt
         self.members = members
-        self.cursor = cursor
-        self.isLast = isLast
+        self.step = step
     }
 
     /// The outcome of its answers. A push without an answer goes again: the same message changes nothing on a device.
     package func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
-        var progress = FanOut.Progress(cursor: cursor, isSwept: isLast)
+        var progress = FanOut.Progress(step)
         var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
@@ -74,12 +75,11 @@ package struct CrowdShard: PushShard, Hashable {
                 progress.gone += 1
                 reasons[reason, default: 0] += 1
             case .retry(_, let reason), .unknown(let reason):
-                progress.again.append(outcome.member.activity)
+                progress.again += 1
                 reasons[reason, default: 0] += 1
-            case nil: progress.again.append(outcome.member.activity)
+            case nil: progress.again += 1
             }
         }
-        progress.again.sort()
         progress.reason = reasons.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
         return progress
     }
@@ -89,12 +89,13 @@ extension CrowdShard {
     package var owner: Int { lane }
     package var deadline: Date { expiresAt }
 
-    package func attempt(for member: Member) -> Int { attempts }
+    package func attempt(for member: Member) -> Int { member.attempts + 1 }
 
     package func requests() -> @Sendable (Member) -> DevicePush {
         { member in
             DevicePush(
-                token: member.token, body: body, priority: priority, expiration: expiration,
+                token: member.token, body: body,
+                priority: member.wantsFew && !rings ? min(priority, .powerAware) : priority, expiration: expiration,
                 requestID: requestID.numbered(member.activity))
         }
     }

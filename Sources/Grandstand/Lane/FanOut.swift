@@ -1,15 +1,15 @@
 /// How far a message has got that goes to many tokens instead of to one channel: shard by shard, in order of the members'
-/// numbers. No token has a row of its own; a crash repeats one shard, which changes nothing on a device, for the
-/// timestamp is the same.
+/// numbers. Members that are to be tried again, or that want few pushes and had one just now, wait in a queue. No other
+/// token has a row of its own; a crash repeats one shard, which changes nothing on a device, for the timestamp is the same.
 package struct FanOut: Sendable, Hashable {
-    /// Members up to this number were sent to, or are to be tried `again`.
+    /// Members up to this number were sent to, or wait in the queue.
     package var cursor: Int
     /// No member is beyond the cursor.
     package var isSwept: Bool
-    /// Members up to the cursor whose pushes APNs did not answer or did not take yet.
-    package var again: [Int]
-    /// Rounds that were made for those of `again` alone: the pause before the next grows with them.
-    package var tries: Int
+    /// Members in the queue, `resting` included.
+    package var waiting: Int
+    /// Of these, the ones that want few pushes and were not sent to yet.
+    package var resting: Int
     /// Members there were when it began.
     package var total: Int
     /// APNs said 200.
@@ -22,13 +22,13 @@ package struct FanOut: Sendable, Hashable {
     package var expired: Int
 
     package init(
-        cursor: Int = 0, isSwept: Bool = false, again: [Int] = [], tries: Int = 0, total: Int = 0,
+        cursor: Int = 0, isSwept: Bool = false, waiting: Int = 0, resting: Int = 0, total: Int = 0,
         accepted: Int = 0, rejected: Int = 0, gone: Int = 0, expired: Int = 0
     ) {
         self.cursor = cursor
         self.isSwept = isSwept
-        self.again = again
-        self.tries = tries
+        self.waiting = waiting
+        self.resting = resting
         self.total = total
         self.accepted = accepted
         self.rejected = rejected
@@ -36,13 +36,26 @@ package struct FanOut: Sendable, Hashable {
         self.expired = expired
     }
 
+    /// Members of one shard, before any is sent to.
+    package enum Step: Sendable, Hashable {
+        /// Of the sweep.
+        ///
+        /// - Parameters:
+        ///   - to: the highest number that was looked at.
+        ///   - isLast: no member is beyond it.
+        ///   - resting: members that want few pushes, and went into the queue.
+        case sweep(to: Int, isLast: Bool, resting: Int)
+        /// Off the queue: so many, and of these so many that had rested.
+        case queue(taken: Int, rested: Int)
+        /// Nobody is in the queue any more.
+        case emptyQueue
+    }
+
     /// The outcome of a shard.
     package struct Progress: Sendable, Hashable {
-        /// The highest number that was looked at; `nil`: the shard were members to be tried again.
-        package var cursor: Int?
-        /// No member is beyond it.
-        package var isSwept: Bool
-        package var again: [Int]
+        package var step: Step
+        /// Members that go into the queue, to be tried again.
+        package var again: Int
         package var accepted: Int
         package var rejected: Int
         package var gone: Int
@@ -51,11 +64,10 @@ package struct FanOut: Sendable, Hashable {
         package var reason: String?
 
         package init(
-            cursor: Int?, isSwept: Bool, again: [Int] = [], accepted: Int = 0, rejected: Int = 0, gone: Int = 0,
-            expired: Int = 0, reason: String? = nil
+            _ step: Step, again: Int = 0, accepted: Int = 0, rejected: Int = 0, gone: Int = 0, expired: Int = 0,
+            reason: String? = nil
         ) {
-            self.cursor = cursor
-            self.isSwept = isSwept
+            self.step = step
             self.again = again
             self.accepted = accepted
             self.rejected = rejected
@@ -69,39 +81,48 @@ package struct FanOut: Sendable, Hashable {
     package enum Next: Sendable, Hashable {
         /// Members beyond this number.
         case after(Int)
-        /// These once more.
-        case again([Int])
+        /// Those of the queue whose time has come.
+        case queue
     }
 
-    /// So many wait to be tried again at most: before they are sent to, no member beyond the cursor is.
-    package static let mostWaiting = 2_000
-
-    package var next: Next { isSwept || again.count >= Self.mostWaiting ? .again(again) : .after(cursor) }
+    package var next: Next { isSwept ? .queue : .after(cursor) }
 
     package mutating func advance(by progress: Progress) {
-        if let cursor = progress.cursor {
+        switch progress.step {
+        case .sweep(let cursor, let isLast, let resting):
             self.cursor = max(self.cursor, cursor)
-            isSwept = isSwept || progress.isSwept
-            again += progress.again
-        } else {
-            // They were all of `again`.
-            again = progress.again
-            tries = again.isEmpty ? 0 : tries + 1
+            isSwept = isSwept || isLast
+            waiting += resting
+            self.resting += resting
+        case .queue(let taken, let rested):
+            waiting = max(0, waiting - taken)
+            resting = max(0, resting - rested)
+        case .emptyQueue: (waiting, resting) = (0, 0)
         }
+        waiting += progress.again
         accepted += progress.accepted
         rejected += progress.rejected
         gone += progress.gone
         expired += progress.expired
         // Members that came while it was under way are reached, too.
-        total = max(total, decided + again.count)
+        total = max(total, decided + waiting)
     }
 
     /// All members were sent to.
-    package var isDone: Bool { isSwept && again.isEmpty }
+    package var isDone: Bool { isSwept && waiting == 0 }
+
+    /// All members were sent to, but those that want few pushes and rest.
+    package var isDoneButForResting: Bool { isSwept && resting > 0 && waiting == resting && accepted > 0 }
+
+    /// The message's time ran out before those that rest were sent to.
+    mutating func expireResting() {
+        expired += resting
+        (waiting, resting) = (0, 0)
+    }
 
     /// Members whose outcome is known.
     private var decided: Int { accepted + rejected + gone + expired }
 
     /// Members that are still to be sent to.
-    package var pending: Int { isDone ? 0 : max(total - decided, again.count) }
+    package var pending: Int { isDone ? 0 : max(total - decided, waiting) }
 }

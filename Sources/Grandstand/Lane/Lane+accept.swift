@@ -33,7 +33,7 @@ extension Lane {
 
     mutating func cancelWaiting(at now: Date) {
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
-            messages[index].settle(.cancelled, at: now)
+            settle(index, .cancelled, at: now)
         }
     }
 }

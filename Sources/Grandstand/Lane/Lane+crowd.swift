@@ -66,7 +66,7 @@ extension Lane {
                 plainPriority: message.plainPriority, alerting: message.alerting, ringsUntil: message.ringsUntil,
                 apnsExpiration: message.apnsExpiration, expiresAt: message.expiresAt, requestID: requestID(),
                 hasContent: message.hasContent, contentBefore: message.contentBefore,
-                contentBytes: message.contentBytes, alertBytes: message.alertBytes)
+                contentBytes: message.contentBytes, alertBytes: message.alertBytes, stamp: message.stamp)
             if tooLarge.contains(message.broadcast) { taken.refuse(at: now) }
             messages.append(taken)
         }
@@ -77,7 +77,7 @@ extension Lane {
     package func reaches(_ activity: Int) -> Bool {
         pending.contains { message in
             guard let fanOut = message.fanOut else { return true }
-            return !fanOut.isSwept && activity > fanOut.cursor || fanOut.again.contains(activity)
+            return !fanOut.isSwept && activity > fanOut.cursor
         }
     }
 

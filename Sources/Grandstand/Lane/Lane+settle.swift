@@ -66,7 +66,7 @@ extension Lane {
     /// - Parameters:
     ///   - number: which of the message's shards it was, as `attempts` counted it: one that was recorded before, while the
     ///     answer was lost, changes nothing of the next.
-    ///   - again: when those may be tried again that APNs did not take.
+    ///   - again: when the first of the message's queue may be sent to.
     /// - Returns: whether the lease still was the replica's.
     package mutating func settle(
         _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
@@ -87,7 +87,7 @@ extension Lane {
             if fanOut.accepted == fanOut.total { messages[index].reason = nil }
         } else {
             messages[index].state = unsent
-            if case .again = fanOut.next { messages[index].nextAttemptAt = again }
+            if case .queue = fanOut.next { messages[index].nextAttemptAt = again }
         }
         giveBack(at: now)
         return true

@@ -55,7 +55,7 @@ extension Lane {
     /// What a replica left under way may have rung: it is repeated as it was, for with newer content and a new timestamp it
     /// would ring a second time. So is a shard of a crowd whose members may have got it; the next shard takes the newest.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
-        if kind.isCrowd, case .again? = head.fanOut?.next { return true }
+        if case .queue? = head.fanOut?.next { return true }
         return isRepeated
     }
 
@@ -105,6 +105,10 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
+        // From now on APNs may have it, whatever it answers.
+        if !kind.isCrowd, messages[index].apnsExpiration > 0 {
+            storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
+        }
         let due = min(waitsSince ?? now, now)
         waitsSince = nil
         if kind.isCrowd {
@@ -120,10 +124,7 @@ extension Lane {
     /// A message to a crowd goes out in shards: the interval counts from its first.
     private mutating func fanOut(_ index: Int, isNew: Bool, _ claim: LaneClaim) {
         messages[index].fanOut = messages[index].fanOut ?? FanOut()
-        if isNew { pace(kind == .infrequent ? claim.infrequentInterval : claim.laneInterval, from: claim.at) }
-        if kind == .infrequent, !messages[index].alerting {
-            messages[index].priority = min(messages[index].priority, .powerAware)
-        }
+        if isNew { pace(claim.laneInterval, from: claim.at) }
     }
 
     /// Why a start is not repeated whose answer was lost with its replica.

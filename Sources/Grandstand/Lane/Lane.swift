@@ -12,13 +12,10 @@ package struct Lane: Sendable, Hashable {
         case channel
         /// Activities that have a token and no channel: a message goes out in shards (`FanOut`).
         case crowd
-        /// Of those, the ones of people who switched frequent pushes off: what does not ring goes at priority 5, and at
-        /// most once in `LaneClaim.infrequentInterval`.
-        case infrequent
         /// One token of a team's own: a message is one request.
         case token
 
-        package var isCrowd: Bool { self == .crowd || self == .infrequent }
+        package var isCrowd: Bool { self == .crowd }
 
         /// Bytes that APNs takes of a message's body: fewer for a token than for a channel (docs/apns.md section 4).
         package var bodyLimit: Int { self == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload }
@@ -153,7 +150,7 @@ package struct Lane: Sendable, Hashable {
         guard let head, isConnected else { return nil }
         guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
         let form = form(of: head, isRepeated: head.broadcast == left, at: now)
-        var time = max(now, isPaced(head, form, at: now) ? readyAt ?? now : now)
+        var time = max(now, isPaced(head, form) ? readyAt ?? now : now)
         // A message that changed since the last attempt does not wait for its repetition.
         if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
@@ -163,12 +160,8 @@ package struct Lane: Sendable, Hashable {
         return time
     }
 
-    /// Whether the head waits for the lane's interval: the next shard of a message that has begun does not, nor does an
-    /// alert for people who want few pushes.
-    private func isPaced(_ head: LaneMessage, _ form: Form, at now: Date) -> Bool {
-        if head.fanOut != nil, !form.hasNewTimestamp { return false }
-        return kind != .infrequent || !head.rings(at: now)
-    }
+    /// Whether the head waits for the lane's interval: the next shard of a message that has begun does not.
+    private func isPaced(_ head: LaneMessage, _ form: Form) -> Bool { head.fanOut == nil || form.hasNewTimestamp }
 
     /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with
     /// a fresh alert does not, for people would miss the alert, until a crowd's was sent to everybody: a member that
@@ -180,15 +173,32 @@ package struct Lane: Sendable, Hashable {
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
-                messages[index].settle(.expired, at: now)
+                settle(index, .expired, at: now)
             } else if message.isEnd, fencedAt == nil {
                 messages[index].settle(.cancelled, at: now)
             } else if index != newest, !message.isStart,
                 !message.rings(at: now) || message.fanOut?.isSwept ?? false
             {
-                messages[index].settle(.superseded, at: now)
+                if let newest { hasten(newest, inPlaceOf: message) }
+                settle(index, .superseded, at: now)
             }
         }
+    }
+
+    /// A message that was accepted for a later time, because only quiet members of a state changed, goes no later and no
+    /// less urgently than one that it takes the place of: it brings that one's news, too.
+    private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
+        guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
+        messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }
+        messages[newest].priority = max(messages[newest].priority, message.plainPriority)
+    }
+
+    /// Settles a message that goes no further: as accepted where all of a crowd have it, but those that want few pushes
+    /// and rest.
+    mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
+        let isDone = messages[index].fanOut?.isDoneButForResting ?? false
+        if isDone, state == .expired { messages[index].fanOut?.expireResting() }
+        messages[index].settle(isDone ? .accepted : state, at: now)
     }
 
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }

@@ -49,6 +49,8 @@ package struct LaneMessage: Sendable, Hashable {
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
+    /// The member of its content that gets the timestamp when it is sent.
+    package let stamp: Stamp?
     /// How far it has got, of a crowd's message that was begun.
     package var fanOut: FanOut?
 
@@ -60,8 +62,9 @@ package struct LaneMessage: Sendable, Hashable {
         refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
         contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
-        alertBytes: Int? = nil, fanOut: FanOut? = nil
+        alertBytes: Int? = nil, stamp: Stamp? = nil, fanOut: FanOut? = nil
     ) {
+        self.stamp = stamp
         self.id = id
         self.broadcast = broadcast
         self.state = state

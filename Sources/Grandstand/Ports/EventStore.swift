@@ -49,13 +49,28 @@ package protocol EventStore: Sendable {
 extension EventStore {
     /// The event of this key, for a caller that reaches it.
     ///
-    /// - Throws: `event-not-found`; `forbidden` when it has audiences out of reach.
+    /// - Throws: `event-not-found`, also when it has audiences out of reach.
     package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {
-        guard let event = try await event(key, now: now) else {
-            throw Problem(.eventNotFound, "There is no event \(key).")
-        }
-        guard reach.covers(eventOf: event.specification.audiences.map(\.bundleID)) else { throw reach.refusal }
+        guard let event = try await event(key, now: now),
+            reach.covers(eventOf: event.specification.audiences.map(\.bundleID))
+        else { throw Problem.noEvent(key) }
         return event
+    }
+}
+
+extension Problem {
+    /// There is no such event for the caller. An event out of its reach is answered with the same words, so that the answer
+    /// does not tell which events others have.
+    package static func noEvent(_ key: EventKey) -> Problem {
+        Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key) first.")
+    }
+
+    /// An event of this name exists and is out of the caller's reach, so it cannot be declared.
+    package static func takenEvent(_ key: EventKey) -> Problem {
+        Problem(
+            .forbidden,
+            "The event key \(key) is taken by an event that your key does not reach. Choose another event key, or ask an "
+                + "administrator, who can see whose it is.")
     }
 }
 

@@ -25,6 +25,17 @@ package protocol Outbox: Sendable {
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal
 
+    /// Decides what a state of an event comes to, under the event's lock, and accepts the message that it needs.
+    ///
+    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
+    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast?
+
+    /// The preview of a state, as if it were told now; changes nothing.
+    ///
+    /// - Throws: the `Problem` for which it would be refused.
+    func rehearse(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> StateRehearsal
+
     /// A broadcast with those of its deliveries that are within `reach`.
     ///
     /// - Throws: `forbidden` for one of an event or channel that is out of it.
@@ -119,6 +130,25 @@ package struct BroadcastIntake: Sendable, Hashable {
     }
 }
 
+/// One state of an event to tell.
+package struct StateIntake: Sendable {
+    package var eventKey: EventKey
+    package var report: StateReport
+    /// The actor that tells it.
+    package var actor: AuditActor
+    /// The reach of the caller.
+    package var reach: AppReach
+
+    package init(_ eventKey: EventKey, _ report: StateReport, by actor: AuditActor, within reach: AppReach = .all) {
+        self.eventKey = eventKey
+        self.report = report
+        self.actor = actor
+        self.reach = reach
+    }
+
+    package var target: BroadcastTarget { .event(eventKey) }
+}
+
 /// The recipients of a broadcast.
 package enum BroadcastTarget: Sendable, Hashable {
     /// The audiences of an event.
@@ -146,8 +176,6 @@ package struct LaneClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// Seconds between two messages of a lane, counted from when the first was due.
     package var laneInterval: TimeInterval
-    /// The same for people who switched frequent pushes off, for messages that do not ring.
-    package var infrequentInterval: TimeInterval
     /// Apps that APNs throttles, by kind of lane; any number of the others' lanes may go.
     package var limits: [LaneLimit]
     /// Lanes that the replica still works on. It does not take them again, also if their leases have ended because
@@ -156,7 +184,7 @@ package struct LaneClaim: Sendable, Hashable {
 
     package init(
         environment: APNsEnvironment, limit: Int, replica: UUID, at: Date, leasedUntil: Date,
-        laneInterval: TimeInterval, infrequentInterval: TimeInterval = 60, limits: [LaneLimit] = []
+        laneInterval: TimeInterval, limits: [LaneLimit] = []
     ) {
         self.limits = limits
         self.environment = environment
@@ -165,7 +193,6 @@ package struct LaneClaim: Sendable, Hashable {
         self.at = at
         self.leasedUntil = leasedUntil
         self.laneInterval = laneInterval
-        self.infrequentInterval = infrequentInterval
     }
 }
 

@@ -25,6 +25,8 @@ package struct StartPayload: Sendable, Hashable {
     package var staleDate: Int?
     /// JSON number text.
     package var relevanceScore: [UInt8]?
+    /// The member of `contentState` that gets the timestamp.
+    package var stamp: Stamp?
 
     package init(
         attributesType: String, attributes: [UInt8], contentState: [UInt8], alert: [UInt8], staleDate: Int? = nil,
@@ -42,11 +44,11 @@ package struct StartPayload: Sendable, Hashable {
     ///
     /// - Parameter timestamp: seconds since 1970; updates of the activity need a higher one.
     package func body(timestamp: Int, input: Input) -> [UInt8] {
-        BroadcastPayload(
+        let payload = BroadcastPayload(
             event: .start, contentState: contentState, alert: alert, staleDate: staleDate,
             relevanceScore: relevanceScore,
-            start: .init(attributesType: Self.quoted(attributesType), attributes: attributes, input: Self.wire(input))
-        ).body(timestamp: timestamp)
+            start: .init(attributesType: Self.quoted(attributesType), attributes: attributes, input: Self.wire(input)))
+        return payload.stamped(stamp, timestamp: timestamp).body(timestamp: timestamp)
     }
 
     private static func wire(_ input: Input) -> BroadcastPayload.Start.Input? {

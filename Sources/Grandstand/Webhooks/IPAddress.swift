@@ -61,4 +61,11 @@ package struct IPAddress: Sendable, Hashable {
         }
         return bytes
     }
+
+    /// An IPv4 address, or the first four groups of an IPv6 one: who has one address of such a network has all of them.
+    package var callersNetwork: String {
+        if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
+        return stride(from: 0, to: 8, by: 2)
+            .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }.joined(separator: ":")
+    }
 }

@@ -12,6 +12,8 @@ struct ConnectionDeadlines: Equatable {
         var idle: Int64
         /// For the peer to take what waits to be written.
         var write: Int64
+        /// For what the peer has to do yet when the server stops.
+        var leave: Int64
     }
 
     private enum Phase: Equatable {
@@ -27,6 +29,7 @@ struct ConnectionDeadlines: Equatable {
     private var phase = Phase.header
     private var since: Int64
     private var stalledSince: Int64?
+    private var stoppingSince: Int64?
 
     /// A connection that says nothing at first is as slow as one that stops in the middle.
     init(_ limits: Limits, at now: Int64) {
@@ -47,6 +50,9 @@ struct ConnectionDeadlines: Equatable {
         stalledSince = isWritable ? nil : stalledSince ?? now
     }
 
+    /// The server stops. What it does itself has the whole drain; it does not wait as long for its peers.
+    mutating func stop(at now: Int64) { stoppingSince = stoppingSince ?? now }
+
     /// When the connection has to be dropped unless something happens; `nil`: it is our turn.
     var deadline: Int64? {
         let step: Int64? =
@@ -56,9 +62,9 @@ struct ConnectionDeadlines: Equatable {
             case .body: since + limits.body
             case .answering: nil
             }
-        guard let stalledSince else { return step }
-        let stalled = stalledSince + limits.write
-        return step.map { min($0, stalled) } ?? stalled
+        let patience = [step, stalledSince.map { $0 + limits.write }].compactMap(\.self).min()
+        guard let patience, let stoppingSince else { return patience }
+        return min(patience, max(stoppingSince, stalledSince ?? stoppingSince) + limits.leave)
     }
 
     private mutating func enter(_ phase: Phase, _ now: Int64) {

@@ -48,6 +48,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            deadlines.stop(at: Self.now)
+            arm(context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func receivedHeader() { deadlines.receivedHeader(at: Self.now) }
 
     func receivedEnd() { deadlines.receivedEnd(at: Self.now) }

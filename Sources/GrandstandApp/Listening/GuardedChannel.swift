@@ -16,6 +16,9 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         shares?.open(channel)
         return channel.eventLoop.makeCompletedFuture {
+            // What is read ahead of a request's handler is a few of these; there are thousands of connections.
+            try channel.syncOptions?.setOption(
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ConnectionGuard(limits))
             if let certificates {

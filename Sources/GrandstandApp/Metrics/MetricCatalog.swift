@@ -85,6 +85,12 @@ enum MetricCatalog {
             "grandstand_reconciliations_total", .counter, labels: ["result"],
             "Reconciliations that ended here: ok, alarm, or failed."),
         .init(
+            "grandstand_states_total", .counter, labels: ["outcome"],
+            "States of events that were told here, by what they came to."),
+        .init(
+            "grandstand_saved_sends_total", .counter,
+            "Messages to audiences that were not sent, because a state brought nothing new."),
+        .init(
             "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
             "Messages to webhooks that were settled here."),
         .init(
@@ -94,7 +100,9 @@ enum MetricCatalog {
             "grandstand_lookup_staleness_seconds", .gauge,
             "Seconds since the database confirmed what lookups are answered from; absent before it did."),
         .init("grandstand_streams", .gauge, "Live views that are open."),
-        .init("grandstand_http_requests_total", .counter, labels: ["method", "route", "status"], "Requests answered."),
+        .init(
+            "grandstand_http_requests_total", .counter, labels: ["method", "route", "status"],
+            "Requests answered; with status 499 those whose connection ended in the middle of their body."),
         .init(
             "grandstand_http_request_seconds", .histogram, labels: ["method", "route"],
             "Time from a request's header to its answer."),

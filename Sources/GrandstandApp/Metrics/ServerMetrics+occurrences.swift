@@ -44,10 +44,13 @@ extension ServerMetrics {
                         ("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue),
                         ("api", api.rawValue),
                     ])
+            case .told(let outcome, _): counter("grandstand_states_total", [("outcome", outcome.rawValue)])
             case .accepted, .circuit: nil
             }
         }
         // Told from the start: a series that begins with its first event has no increase for it.
+        let saved = counter("grandstand_saved_sends_total", [])
+        for outcome in StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
         for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }
         for isDelivered in [true, false] { counters.make(.posted(isDelivered: isDelivered)) }
         for state in StartState.allCases { counters.make(.started(state, reason: nil)) }
@@ -63,6 +66,9 @@ extension ServerMetrics {
             case .settled(let environment, let state, let reason):
                 counters.count(.settled(environment, state, reason: Self.bounded(reason)))
             case .started(let state, let reason): counters.count(.started(state, reason: Self.bounded(reason)))
+            case .told(let outcome, let count):
+                counters.count(.told(outcome, saved: 0))
+                if count > 0 { saved.increment(by: count) }
             case .reconciled, .posted, .throttled: counters.count(occurrence)
             }
         }

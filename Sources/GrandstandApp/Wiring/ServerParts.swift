@@ -3,6 +3,7 @@ internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
+internal import WebhookClient
 
 /// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
 struct ServerParts: Sendable {
@@ -43,7 +44,8 @@ struct ServerParts: Sendable {
         self.apple = apple
         self.lookups = lookups
         let dependencies = API.Dependencies(
-            apps: stores.apps, channels: stores.channels, events: stores.events, starts: stores.starts,
+            apps: stores.apps, contentTypes: stores.contentTypes, channels: stores.channels, events: stores.events,
+            starts: stores.starts,
             lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
             keys: stores.keys,
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
@@ -56,6 +58,7 @@ struct ServerParts: Sendable {
                 grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
             intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
             webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
+            webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
             installations: stores.installations, receipts: stores.installations,
             receiptSampling: configuration.receiptSampling, views: views,
             readiness: Self.readiness(configuration, resources, apple, lookups),
@@ -114,6 +117,7 @@ extension API.Access {
                     failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil,
                     installations: configuration.installationLimit > 0 ? configuration.installationLimit : nil)),
             isSecure: configuration.tls != nil, logger: logger, metrics: resources.metrics,
-            hasOwnOperationsPort: configuration.operationsPort != nil, onTrust: { shares.know($0) })
+            hasOwnOperationsPort: configuration.operationsPort != nil, proxies: configuration.trustedProxies,
+            onTrust: { shares.know($0) })
     }
 }

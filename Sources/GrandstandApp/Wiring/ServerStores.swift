@@ -7,6 +7,7 @@ internal import Logging
 /// The stores, each on the connection pool that keeps its traffic apart from the others'.
 struct ServerStores: Sendable {
     let apps: PostgresAppStore
+    let contentTypes: PostgresContentStore
     let channels: PostgresChannelStore
     let events: PostgresEventStore
     let starts: PostgresStartStore
@@ -41,6 +42,7 @@ struct ServerStores: Sendable {
         let bulkSessions = Database(session.bulkPool, sharing: store)
         let longWork = store.forLongWork
         apps = PostgresAppStore(longWork)
+        contentTypes = PostgresContentStore(longWork)
         channels = PostgresChannelStore(store)
         events = PostgresEventStore(store)
         let dispatchSessions = Database(session.dispatchPool, sharing: store)
@@ -55,7 +57,7 @@ struct ServerStores: Sendable {
         crowds = PostgresCrowdStore(
             dispatchSessions,
             intervals: .init(
-                frequent: configuration.laneInterval, infrequent: configuration.infrequentInterval))
+                lane: configuration.laneInterval, rest: configuration.infrequentInterval))
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)

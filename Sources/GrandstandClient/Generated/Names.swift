@@ -78,6 +78,43 @@ extension GrandstandClient {
     public typealias FieldError = Contract.FieldError
     /// What APNs answered when it refused a call.
     public typealias APNsRefusal = Contract.APNsRefusal
+    /// What happens to a content that a version of the app cannot decode.
+    public typealias ContentCheck = Contract.ContentCheck
+    /// How a time is written in a contentState.
+    public typealias StampForm = Contract.StampForm
+    /// What a state came to.
+    public typealias StateOutcome = Contract.StateOutcome
+    /// How a message came to the server.
+    public typealias MessageSource = Contract.MessageSource
+    /// What an app's activities of one type can decode, how messages are stamped, and what rings.
+    public typealias ContentTypeDraft = Contract.ContentTypeDraft
+    /// What one version of the app can decode.
+    public typealias ContentVersion = Contract.ContentVersion
+    /// The member of contentState that gets the message's aps.timestamp when it is sent, whatever it had before. A
+    /// member that is not there is added. Every other byte stays. Its length counts when sizes are checked.
+    public typealias Stamp = Contract.Stamp
+    /// Which changes of a state are quiet and which ring.
+    public typealias StateRules = Contract.StateRules
+    /// A change that rings, and its alert.
+    public typealias RingRule = Contract.RingRule
+    /// Exactly one of increases, decreases, changes, becomes and appears.
+    public typealias RingCondition = Contract.RingCondition
+    /// A content type as it was declared.
+    public typealias ContentType = Contract.ContentType
+    /// A live event whose newest content a content type would refuse.
+    public typealias ContentMismatch = Contract.ContentMismatch
+    /// A page of content types.
+    public typealias ContentTypePage = Contract.ContentTypePage
+    /// The whole state of an event, as a feed has it.
+    public typealias StateDraft = Contract.StateDraft
+    /// What the audiences of one variant show instead.
+    public typealias VariantState = Contract.VariantState
+    /// The broadcast that was made of a state, or that nothing is new.
+    public typealias StateAnswer = Contract.StateAnswer
+    /// The answer to a state that brings nothing new.
+    public typealias UnchangedState = Contract.UnchangedState
+    /// What a state would come to if it were told now.
+    public typealias StatePreview = Contract.StatePreview
     /// What an admin declares of an app.
     public typealias AppDraft = Contract.AppDraft
     /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that

@@ -6,16 +6,16 @@ public struct AnswerCache: Sendable {
     let folder: URL
     let maximumFiles: Int
     let maximumBytes: Int
-    let longestStale: Duration
+    let longestStale: TimeInterval
 
     /// - Parameters:
     ///   - folder: made when it is needed; nothing else may be in it.
     ///   - maximumFiles: after which the oldest go.
     ///   - maximumBytes: of all files together.
-    ///   - longestStale: how old an answer may be that is given while the server cannot be asked. Whatever this says,
+    ///   - longestStale: how old, in seconds, an answer may be that is given while the server cannot be asked. Whatever this says,
     ///     none is given past its event's `endsAt`.
     public init(
-        folder: URL, maximumFiles: Int = 200, maximumBytes: Int = 4 << 20, longestStale: Duration = .seconds(12 * 3600)
+        folder: URL, maximumFiles: Int = 200, maximumBytes: Int = 4 << 20, longestStale: TimeInterval = 12 * 3_600
     ) {
         self.folder = folder
         self.maximumFiles = maximumFiles
@@ -27,7 +27,7 @@ public struct AnswerCache: Sendable {
     public static var standard: AnswerCache {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
         return AnswerCache(
-            folder: (caches ?? FileManager.default.temporaryDirectory).appending(path: "dev.grandstand.lookups"))
+            folder: (caches ?? FileManager.default.temporaryDirectory).appendingPathComponent("dev.grandstand.lookups"))
     }
 
     package func answer(to address: String) -> CachedAnswer? {
@@ -50,7 +50,7 @@ public struct AnswerCache: Sendable {
     package func remove(_ address: String) { try? FileManager.default.removeItem(at: file(address)) }
 
     private func file(_ address: String) -> URL {
-        folder.appending(path: FNV1a.name(of: address) + ".json", directoryHint: .notDirectory)
+        folder.appendingPathComponent(FNV1a.name(of: address) + ".json", isDirectory: false)
     }
 
     /// Takes the oldest files away until the rest is within the bounds.
@@ -58,7 +58,7 @@ public struct AnswerCache: Sendable {
         let manager = FileManager.default
         let urls = (try? manager.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         let files = urls.map { url in
-            let attributes = try? manager.attributesOfItem(atPath: url.path(percentEncoded: false))
+            let attributes = try? manager.attributesOfItem(atPath: url.path)
             return (
                 url: url, at: attributes?[.modificationDate] as? Date ?? .distantPast,
                 size: (attributes?[.size] as? NSNumber)?.intValue ?? 0

@@ -34,8 +34,8 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
     package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
 
     /// Whether it may be used while the server cannot be asked.
-    package func mayBeStale(at now: Date, longest: Duration) -> Bool {
-        now.timeIntervalSince(asOf) < longest.seconds
+    package func mayBeStale(at now: Date, longest: TimeInterval) -> Bool {
+        now.timeIntervalSince(asOf) < longest
     }
 
     /// The directives of a Cache-Control by their names in lower case.

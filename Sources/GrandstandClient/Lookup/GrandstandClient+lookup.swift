@@ -10,12 +10,12 @@ extension GrandstandClient {
     ///   - variant: which of the app's audiences; without it the one without a variant, else the first that is
     ///     not over.
     ///   - contentState: whether the newest content comes along.
-    ///   - patience: how long a channel that is being made (`channel-pending`) is waited for.
+    ///   - patience: how many seconds a channel that is being made (`channel-pending`) is waited for.
     /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` when it takes too long, `eventEnded`;
     ///   and as `send`.
     public func lookup(
         _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
-        patience: Duration = .seconds(30)
+        patience: TimeInterval = 30
     ) async throws -> Found<Lookup> {
         let call = Call<Lookup>.lookup(eventKey, in: app, variant: variant, contentState: contentState)
         let began = time.uptime()
@@ -26,7 +26,7 @@ extension GrandstandClient {
                 }
             } catch let problem as ServerProblem where problem.kind == .channelPending {
                 // The server's word, and up to half a second more, so that not everybody comes again at once.
-                let wait = Duration.seconds(problem.retryAfter ?? 2) + .milliseconds(500) * time.chance()
+                let wait = TimeInterval(problem.retryAfter ?? 2) + 0.5 * time.chance()
                 guard time.uptime() - began + wait <= patience else { throw problem }
                 try await time.sleep(wait)
             }

@@ -38,7 +38,7 @@ extension GrandstandClient {
             do {
                 var request = try request(Call<Void>.streamEvent(eventKey).with("Last-Event-ID", last))
                 // The server gives a sign of life more often than that.
-                request.timeout = max(timeout, .seconds(60))
+                request.timeout = max(timeout, 60)
                 let response = try await transport.open(request)
                 guard response.status == 200 else { throw ServerProblem(try await response.whole()) }
                 connection(.open)
@@ -62,7 +62,7 @@ extension GrandstandClient {
             try Task.checkCancellation()
             failures += 1
             let wait = retry.ceiling(min(failures, 10)) * time.chance()
-            try await time.sleep(wait + .seconds(asked ?? 0))
+            try await time.sleep(wait + Double(asked ?? 0))
         }
     }
 

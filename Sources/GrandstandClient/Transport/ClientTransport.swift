@@ -26,13 +26,13 @@ extension GrandstandClient {
         private var fields: [String: Secret]
         /// The body; `nil`: none.
         public var body: Data?
-        /// How long the server may be silent.
-        public var timeout: Duration
+        /// How many seconds the server may be silent.
+        public var timeout: TimeInterval
 
         /// A request for a transport.
         public init(
             method: String, url: URL, headers: [String: String] = [:], body: Data? = nil,
-            timeout: Duration = .seconds(15)
+            timeout: TimeInterval = 15
         ) {
             self.method = method
             self.url = url

@@ -1,5 +1,4 @@
-internal import Foundation
-internal import Synchronization
+public import Foundation
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
@@ -19,15 +18,15 @@ public final class URLSessionTransport: ClientTransport {
     private let session: URLSession
     private let delegate = Delegate()
 
-    /// - Parameter longestAnswer: after which a request fails although the server still sends; streams are cut then, too,
+    /// - Parameter longestAnswer: seconds after which a request fails although the server still sends; streams are cut then, too,
     ///   and opened again by the client.
-    public init(longestAnswer: Duration = .seconds(24 * 3600)) {
+    public init(longestAnswer: TimeInterval = 24 * 3_600) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpShouldSetCookies = false
         configuration.httpCookieStorage = nil
-        configuration.timeoutIntervalForResource = longestAnswer.seconds
+        configuration.timeoutIntervalForResource = longestAnswer
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -39,7 +38,7 @@ public final class URLSessionTransport: ClientTransport {
         var carried = URLRequest(url: request.url)
         carried.httpMethod = request.method
         carried.httpBody = request.body
-        carried.timeoutInterval = request.timeout.seconds
+        carried.timeoutInterval = request.timeout
         for (name, value) in request.headers { carried.setValue(value, forHTTPHeaderField: name) }
         let exchange = Exchange(session.dataTask(with: carried))
         delegate.add(exchange)
@@ -62,14 +61,14 @@ public final class URLSessionTransport: ClientTransport {
         private let heads: AsyncThrowingStream<GrandstandClient.Response, any Error>
         private let head: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
         /// Until the head is handed out: who lets go of the body then ends the request.
-        private let body: Mutex<AsyncThrowingStream<Data, any Error>?>
+        private let body: Locked<AsyncThrowingStream<Data, any Error>?>
         private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
 
         init(_ task: URLSessionDataTask) {
             self.task = task
             (heads, head) = AsyncThrowingStream.makeStream()
             let (stream, pieces) = AsyncThrowingStream<Data, any Error>.makeStream()
-            body = Mutex(stream)
+            body = Locked(stream)
             self.pieces = pieces
             pieces.onTermination = { _ in task.cancel() }
         }
@@ -97,7 +96,7 @@ public final class URLSessionTransport: ClientTransport {
     }
 
     private final class Delegate: NSObject, URLSessionDataDelegate {
-        private let exchanges = Mutex<[Int: Exchange]>([:])
+        private let exchanges = Locked<[Int: Exchange]>([:])
 
         func add(_ exchange: Exchange) { exchanges.withLock { $0[exchange.task.taskIdentifier] = exchange } }
 
@@ -121,7 +120,7 @@ public final class URLSessionTransport: ClientTransport {
         ) {
             let from = task.originalRequest?.url
             let isHere =
-                request.url?.scheme == from?.scheme && request.url?.host() == from?.host()
+                request.url?.scheme == from?.scheme && request.url?.host == from?.host
                 && request.url?.port == from?.port
             completionHandler(isHere ? request : nil)
         }
@@ -130,9 +129,4 @@ public final class URLSessionTransport: ClientTransport {
             exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
         }
     }
-}
-
-extension Duration {
-    /// In seconds, with fractions.
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

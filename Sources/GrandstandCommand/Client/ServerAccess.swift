@@ -34,7 +34,7 @@ struct ServerAccess: Sendable {
         self.address = address
         // A person waits: a server that is not there is found out in two seconds, one that is slow has a minute.
         client = GrandstandClient(
-            server: url, key: secret, retry: .init(attempts: 4, firstWait: .milliseconds(300)), timeout: .seconds(60))
+            server: url, key: secret, retry: .init(attempts: 4, firstWait: 0.3), timeout: 60)
     }
 
     /// Makes a call and returns its answer, whatever its status.

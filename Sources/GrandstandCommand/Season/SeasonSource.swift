@@ -7,9 +7,9 @@ internal import GrandstandClient
 struct SeasonSource {
     private let name: String
     /// For a whole answer.
-    private let timeout: Duration
+    private let timeout: TimeInterval
 
-    init(_ name: String, timeout: Duration = .seconds(60)) {
+    init(_ name: String, timeout: TimeInterval = 60) {
         self.name = name
         self.timeout = timeout
     }
@@ -53,12 +53,12 @@ struct SeasonSource {
             return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
                 group.addTask { try await Self.answer(url, timeout) }
                 group.addTask {
-                    try await Task.sleep(for: timeout)
+                    try await Task.sleep(for: .seconds(timeout))
                     return nil
                 }
                 defer { group.cancelAll() }
                 guard let first = try await group.next(), let bytes = first else {
-                    throw StartError("\(name): no whole answer within \(timeout.components.seconds) seconds")
+                    throw StartError("\(name): no whole answer within \(Int(timeout)) seconds")
                 }
                 return bytes
             }
@@ -67,7 +67,7 @@ struct SeasonSource {
         }
     }
 
-    private static func answer(_ url: URL, _ timeout: Duration) async throws -> [UInt8] {
+    private static func answer(_ url: URL, _ timeout: TimeInterval) async throws -> [UInt8] {
         let request = GrandstandClient.Request(
             method: "GET", url: url, headers: ["Accept": "text/calendar, text/csv, */*;q=0.1"], timeout: timeout)
         let transport = URLSessionTransport(longestAnswer: timeout)

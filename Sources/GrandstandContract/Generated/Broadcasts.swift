@@ -124,6 +124,244 @@ extension Contract {
 }
 
 extension Contract {
+    /// What a state came to.
+    public struct StateOutcome: ContractWord {
+        /// The same as the newest accepted content. Nothing is sent.
+        public static let unchanged = Self(rawValue: "unchanged")
+        /// Only quiet members differ. It goes with priority 5, at most once in quietInterval, and the newest wins.
+        public static let quiet = Self(rawValue: "quiet")
+        /// Something else differs. It goes at once with priority 10.
+        public static let update = Self(rawValue: "update")
+        /// A rule of the content type rings. It goes at once with priority 10 and the alert of that rule.
+        public static let rings = Self(rawValue: "rings")
+        /// The state was the final one. The event is over after it.
+        public static let end = Self(rawValue: "end")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .unchanged,
+            .quiet,
+            .update,
+            .rings,
+            .end,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How a message came to the server.
+    public struct MessageSource: ContractWord {
+        /// It was sent as a message.
+        public static let broadcast = Self(rawValue: "broadcast")
+        /// The server made it of a state of the event, PUT /v1/events/{key}/state.
+        public static let state = Self(rawValue: "state")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .broadcast,
+            .state,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// The whole state of an event, as a feed has it.
+    public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
+        /// What activities show. It reaches the app byte for byte, but for the stamp.
+        public var contentState: RawJSON
+        /// A number that rises with each state of the feed. One that is not above the last is refused with 409
+        /// stale-state; the same number with the same content is answered with unchanged. Left out: states count in the
+        /// order in which they come.
+        public var sequence: Int?
+        /// It is the last state: an end with this content is sent.
+        public var final: Bool?
+        /// Only these audiences of the event. Left out: all.
+        public var audiences: [AudienceSelector]?
+        /// What audiences of some variants show instead of contentState.
+        public var byVariant: [String: VariantState]?
+
+        /// What is left out is not said.
+        public init(
+            contentState: RawJSON, sequence: Int? = nil, final: Bool? = nil, audiences: [AudienceSelector]? = nil,
+            byVariant: [String: VariantState]? = nil
+        ) {
+            self.contentState = contentState
+            self.sequence = sequence
+            self.final = final
+            self.audiences = audiences
+            self.byVariant = byVariant
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            contentState = try object.required("contentState")
+            sequence = try object.optional("sequence")
+            final = try object.optional("final")
+            audiences = try object.optional("audiences")
+            byVariant = try object.optional("byVariant")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("contentState", contentState)
+            if let sequence { object.member("sequence", sequence) }
+            if let final { object.member("final", final) }
+            if let audiences { object.member("audiences", audiences) }
+            if let byVariant { object.member("byVariant", byVariant) }
+        }
+    }
+}
+
+extension Contract {
+    /// What the audiences of one variant show instead.
+    public struct VariantState: Sendable, Hashable, Codable, ContractObject {
+        /// It reaches the app byte for byte, but for the stamp.
+        public var contentState: RawJSON?
+
+        /// What is left out is not said.
+        public init(contentState: RawJSON? = nil) {
+            self.contentState = contentState
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            contentState = try object.optional("contentState")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let contentState { object.member("contentState", contentState) }
+        }
+    }
+}
+
+extension Contract {
+    /// The broadcast that was made of a state, or that nothing is new.
+    public enum StateAnswer: Sendable, Hashable, Codable, ContractValue {
+        case accepted(Broadcast)
+        case unchanged(UnchangedState)
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(json: JSONValue) throws {
+            if let value = try? Broadcast(json: json) {
+                self = .accepted(value)
+                return
+            }
+            self = .unchanged(try UnchangedState(json: json))
+        }
+
+        package func write(to json: inout JSONWriter) {
+            switch self {
+            case .accepted(let value): value.write(to: &json)
+            case .unchanged(let value): value.write(to: &json)
+            }
+        }
+    }
+}
+
+extension Contract {
+    /// The answer to a state that brings nothing new.
+    public struct UnchangedState: Sendable, Hashable, Codable, ContractObject {
+        /// What a state came to.
+        public var outcome: StateOutcome
+
+        /// What is left out is not said.
+        public init(outcome: StateOutcome) {
+            self.outcome = outcome
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            outcome = try object.required("outcome")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("outcome", outcome)
+        }
+    }
+}
+
+extension Contract {
+    /// What a state would come to if it were told now.
+    public struct StatePreview: Sendable, Hashable, Codable, ContractObject {
+        /// What a state came to.
+        public var outcome: StateOutcome
+        /// Which of rings holds, counted from 0. null: none.
+        public var rule: Int?
+        /// When it would be sent. null: it would not be.
+        public var goesAt: Date?
+        /// What each audience would get. Empty where nothing is sent.
+        public var audiences: [AudiencePreview]
+        /// As in the answer to a broadcast.
+        public var warnings: [String]
+
+        /// What is left out is not said.
+        public init(
+            outcome: StateOutcome, rule: Int? = nil, goesAt: Date? = nil, audiences: [AudiencePreview],
+            warnings: [String]
+        ) {
+            self.outcome = outcome
+            self.rule = rule
+            self.goesAt = goesAt
+            self.audiences = audiences
+            self.warnings = warnings
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            outcome = try object.required("outcome")
+            rule = try object.optional("rule")
+            goesAt = try object.optional("goesAt")
+            audiences = try object.required("audiences")
+            warnings = try object.required("warnings")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("outcome", outcome)
+            object.member("rule", rule)
+            object.member("goesAt", goesAt)
+            object.member("audiences", audiences)
+            object.member("warnings", warnings)
+        }
+    }
+}
+
+extension Contract {
     /// When a broadcast is sent: at a time, or so many seconds after startsAt of its event. The latter moves with the
     /// event while the broadcast is scheduled, and is refused where no startsAt is known. A time that is past means at
     /// once.
@@ -557,6 +795,12 @@ extension Contract {
         /// What may not be meant: a sendAt that is past or after endsAt, a staleDate that is past when it is sent, a
         /// contentState that is long for a device, audiences that got their end, a channel for which there is no place.
         public var warnings: [String]
+        /// How a message came to the server.
+        public var source: MessageSource?
+        /// Of a message that the server made of a state: what the state came to.
+        public var outcome: StateOutcome?
+        /// Of such a message: which of rings held, counted from 0. null: none.
+        public var rule: Int?
         /// The request with the event's defaults, as a body that sends it once more; without sendAt. Only where one
         /// broadcast is read.
         public var message: BroadcastDraft?
@@ -565,7 +809,8 @@ extension Contract {
         public init(
             id: String, eventKey: String? = nil, event: BroadcastKind, state: BroadcastState, acceptedAt: Date,
             sendAt: Date? = nil, afterStart: Int? = nil, by: String? = nil, withdrawnBy: String? = nil,
-            counts: [String: Int], deliveries: [Delivery], warnings: [String], message: BroadcastDraft? = nil
+            counts: [String: Int], deliveries: [Delivery], warnings: [String], source: MessageSource? = nil,
+            outcome: StateOutcome? = nil, rule: Int? = nil, message: BroadcastDraft? = nil
         ) {
             self.id = id
             self.eventKey = eventKey
@@ -579,6 +824,9 @@ extension Contract {
             self.counts = counts
             self.deliveries = deliveries
             self.warnings = warnings
+            self.source = source
+            self.outcome = outcome
+            self.rule = rule
             self.message = message
         }
 
@@ -601,6 +849,9 @@ extension Contract {
             counts = try object.required("counts")
             deliveries = try object.required("deliveries")
             warnings = try object.required("warnings")
+            source = try object.optional("source")
+            outcome = try object.optional("outcome")
+            rule = try object.optional("rule")
             message = try object.optional("message")
         }
 
@@ -617,6 +868,9 @@ extension Contract {
             object.member("counts", counts)
             object.member("deliveries", deliveries)
             object.member("warnings", warnings)
+            if let source { object.member("source", source) }
+            if let outcome { object.member("outcome", outcome) }
+            if let rule { object.member("rule", rule) }
             if let message { object.member("message", message) }
         }
     }

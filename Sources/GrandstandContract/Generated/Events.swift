@@ -138,11 +138,14 @@ extension Contract {
         public var delivery: AudienceDelivery?
         /// The priority of this audience's messages, where a broadcast gives none.
         public var priority: Int?
+        /// The content type of its messages: a name of PUT /v1/apps/{bundleId}/contents/{attributesType}. Left out, the
+        /// event's, and without that the app's only one.
+        public var content: String?
 
         /// What is left out is not said.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
-            delivery: AudienceDelivery? = nil, priority: Int? = nil
+            delivery: AudienceDelivery? = nil, priority: Int? = nil, content: String? = nil
         ) {
             self.bundleId = bundleId
             self.environment = environment
@@ -150,6 +153,7 @@ extension Contract {
             self.storagePolicy = storagePolicy
             self.delivery = delivery
             self.priority = priority
+            self.content = content
         }
 
         /// Reads it as the API writes it.
@@ -165,6 +169,7 @@ extension Contract {
             storagePolicy = try object.required("storagePolicy")
             delivery = try object.optional("delivery")
             priority = try object.optional("priority")
+            content = try object.optional("content")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -174,6 +179,7 @@ extension Contract {
             object.member("storagePolicy", storagePolicy)
             if let delivery { object.member("delivery", delivery) }
             if let priority { object.member("priority", priority) }
+            if let content { object.member("content", content) }
         }
     }
 }
@@ -245,12 +251,15 @@ extension Contract {
         public var start: StartDraft?
         /// What its messages have that do not say otherwise.
         public var defaults: EventDefaults?
+        /// The content type of its messages, for audiences that name none. An app with one content type needs none of
+        /// this.
+        public var content: String?
 
         /// What is left out is not said.
         public init(
             name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil, channelsOpenAt: Date? = nil,
             channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: RawJSON? = nil, topics: [String]? = nil,
-            start: StartDraft? = nil, defaults: EventDefaults? = nil
+            start: StartDraft? = nil, defaults: EventDefaults? = nil, content: String? = nil
         ) {
             self.name = name
             self.kind = kind
@@ -263,6 +272,7 @@ extension Contract {
             self.topics = topics
             self.start = start
             self.defaults = defaults
+            self.content = content
         }
 
         /// Reads it as the API writes it.
@@ -283,6 +293,7 @@ extension Contract {
             topics = try object.optional("topics")
             start = try object.optional("start")
             defaults = try object.optional("defaults")
+            content = try object.optional("content")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -297,6 +308,7 @@ extension Contract {
             if let topics { object.member("topics", topics) }
             if let start { object.member("start", start) }
             if let defaults { object.member("defaults", defaults) }
+            if let content { object.member("content", content) }
         }
     }
 }
@@ -378,6 +390,8 @@ extension Contract {
         public var createdAt: Date
         /// When it was last changed.
         public var updatedAt: Date
+        /// The content type of its messages, if one was declared.
+        public var content: String?
         /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
         public var reopenedAt: Date?
         /// Only in the answer to PUT and PATCH. Effects that may not be meant: followers that are lost (another storage
@@ -390,8 +404,8 @@ extension Contract {
             key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
             endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
             audiences: [EventAudience], metadata: RawJSON, topics: [String], start: Start? = nil,
-            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, reopenedAt: Date? = nil,
-            warnings: [String]? = nil
+            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, content: String? = nil,
+            reopenedAt: Date? = nil, warnings: [String]? = nil
         ) {
             self.key = key
             self.name = name
@@ -408,6 +422,7 @@ extension Contract {
             self.defaults = defaults
             self.createdAt = createdAt
             self.updatedAt = updatedAt
+            self.content = content
             self.reopenedAt = reopenedAt
             self.warnings = warnings
         }
@@ -434,6 +449,7 @@ extension Contract {
             defaults = try object.optional("defaults")
             createdAt = try object.required("createdAt")
             updatedAt = try object.required("updatedAt")
+            content = try object.optional("content")
             reopenedAt = try object.optional("reopenedAt")
             warnings = try object.optional("warnings")
         }
@@ -454,6 +470,7 @@ extension Contract {
             object.member("defaults", defaults)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
+            if let content { object.member("content", content) }
             if let reopenedAt { object.member("reopenedAt", reopenedAt) }
             if let warnings { object.member("warnings", warnings) }
         }
@@ -493,6 +510,8 @@ extension Contract {
         public var createdAt: Date
         /// When it was last changed.
         public var updatedAt: Date
+        /// The content type of its messages, if one was declared.
+        public var content: String?
         /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
         public var reopenedAt: Date?
         /// The audiences that were opened again, and what became of their channels. Empty where the event was not over.
@@ -507,8 +526,8 @@ extension Contract {
             key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
             endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
             audiences: [EventAudience], metadata: RawJSON, topics: [String], start: Start? = nil,
-            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, reopenedAt: Date? = nil,
-            channels: [ReopenedChannel], broadcasts: [String], warnings: [String]
+            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, content: String? = nil,
+            reopenedAt: Date? = nil, channels: [ReopenedChannel], broadcasts: [String], warnings: [String]
         ) {
             self.key = key
             self.name = name
@@ -525,6 +544,7 @@ extension Contract {
             self.defaults = defaults
             self.createdAt = createdAt
             self.updatedAt = updatedAt
+            self.content = content
             self.reopenedAt = reopenedAt
             self.channels = channels
             self.broadcasts = broadcasts
@@ -553,6 +573,7 @@ extension Contract {
             defaults = try object.optional("defaults")
             createdAt = try object.required("createdAt")
             updatedAt = try object.required("updatedAt")
+            content = try object.optional("content")
             reopenedAt = try object.optional("reopenedAt")
             channels = try object.required("channels")
             broadcasts = try object.required("broadcasts")
@@ -575,6 +596,7 @@ extension Contract {
             object.member("defaults", defaults)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
+            if let content { object.member("content", content) }
             if let reopenedAt { object.member("reopenedAt", reopenedAt) }
             object.member("channels", channels)
             object.member("broadcasts", broadcasts)
@@ -670,13 +692,15 @@ extension Contract {
         public var delivery: AudienceDelivery
         /// The priority of its messages where a broadcast gives none, if one was declared.
         public var priority: Int?
+        /// The content type of its messages, if one was declared.
+        public var content: String?
         /// How far the channel of an audience is.
         public var channel: AudienceChannel
 
         /// What is left out is not said.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
-            delivery: AudienceDelivery, priority: Int? = nil, channel: AudienceChannel
+            delivery: AudienceDelivery, priority: Int? = nil, content: String? = nil, channel: AudienceChannel
         ) {
             self.bundleId = bundleId
             self.environment = environment
@@ -684,6 +708,7 @@ extension Contract {
             self.storagePolicy = storagePolicy
             self.delivery = delivery
             self.priority = priority
+            self.content = content
             self.channel = channel
         }
 
@@ -700,6 +725,7 @@ extension Contract {
             storagePolicy = try object.required("storagePolicy")
             delivery = try object.required("delivery")
             priority = try object.optional("priority")
+            content = try object.optional("content")
             channel = try object.required("channel")
         }
 
@@ -710,6 +736,7 @@ extension Contract {
             object.member("storagePolicy", storagePolicy)
             object.member("delivery", delivery)
             if let priority { object.member("priority", priority) }
+            if let content { object.member("content", content) }
             object.member("channel", channel)
         }
     }
@@ -907,106 +934,6 @@ extension Contract {
             object.member("alertsByLocale", alertsByLocale)
             object.member("staleDate", staleDate)
             object.member("audiences", audiences)
-        }
-    }
-}
-
-extension Contract {
-    /// A text for people, as it is or by a key that the app translates.
-    public enum LocalizedText: Sendable, Hashable, Codable, ContractValue {
-        case text(String)
-        case localized(LocalizedKey)
-
-        /// Reads it as the API writes it.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Writes it as the API reads it.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(json: JSONValue) throws {
-            if let value = try? String(json: json) {
-                self = .text(value)
-                return
-            }
-            self = .localized(try LocalizedKey(json: json))
-        }
-
-        package func write(to json: inout JSONWriter) {
-            switch self {
-            case .text(let value): value.write(to: &json)
-            case .localized(let value): value.write(to: &json)
-            }
-        }
-    }
-}
-
-extension Contract {
-    /// A text that the app translates.
-    public struct LocalizedKey: Sendable, Hashable, Codable, ContractObject {
-        /// The key in the app's Localizable.strings.
-        public var locKey: String
-        /// What takes the place of the key's variables, in order.
-        public var locArgs: [String]?
-
-        /// What is left out is not said.
-        public init(locKey: String, locArgs: [String]? = nil) {
-            self.locKey = locKey
-            self.locArgs = locArgs
-        }
-
-        /// Reads it as the API writes it.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Writes it as the API reads it.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            locKey = try object.required("loc-key")
-            locArgs = try object.optional("loc-args")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("loc-key", locKey)
-            if let locArgs { object.member("loc-args", locArgs) }
-        }
-    }
-}
-
-extension Contract {
-    /// Makes the device ring and light up. It needs a title or a body that is not empty. An alert rings until the
-    /// message expires; without expiresIn (or an apnsExpiration other than 0) for 15 minutes (GRANDSTAND_ALERT_FRESH).
-    /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
-    public struct Alert: Sendable, Hashable, Codable, ContractObject {
-        /// The first line.
-        public var title: LocalizedText?
-        /// The text below the title.
-        public var body: LocalizedText?
-        /// The name of a sound file in the app, or default.
-        public var sound: String?
-
-        /// What is left out is not said.
-        public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
-            self.title = title
-            self.body = body
-            self.sound = sound
-        }
-
-        /// Reads it as the API writes it.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Writes it as the API reads it.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            title = try object.optional("title")
-            body = try object.optional("body")
-            sound = try object.optional("sound")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let title { object.member("title", title) }
-            if let body { object.member("body", body) }
-            if let sound { object.member("sound", sound) }
         }
     }
 }

@@ -21,6 +21,26 @@ extension Contract.Operation {
         "deleteApp", "DELETE", "/v1/apps/{bundleId}",
         scopes: [.admin], query: [], keepsAnswers: false)
 
+    /// Lists the content types of an app.
+    public static let listContents = Self(
+        "listContents", "GET", "/v1/apps/{bundleId}/contents",
+        scopes: [.organise], query: ["limit", "cursor"], keepsAnswers: false)
+
+    /// Declares a content type or changes it.
+    public static let putContent = Self(
+        "putContent", "PUT", "/v1/apps/{bundleId}/contents/{attributesType}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Shows a content type.
+    public static let getContent = Self(
+        "getContent", "GET", "/v1/apps/{bundleId}/contents/{attributesType}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Removes a content type.
+    public static let deleteContent = Self(
+        "deleteContent", "DELETE", "/v1/apps/{bundleId}/contents/{attributesType}",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
     /// Corrects what the server learned about APNs.
     public static let putQuirk = Self(
         "putQuirk", "PUT", "/v1/apps/{bundleId}/{environment}/quirks/{quirk}",
@@ -146,6 +166,16 @@ extension Contract.Operation {
     /// Says what a broadcast would come to, and sends nothing.
     public static let previewBroadcast = Self(
         "previewBroadcast", "POST", "/v1/events/{key}/broadcasts/preview",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Tells the state of an event, as often as a feed has it.
+    public static let putState = Self(
+        "putState", "PUT", "/v1/events/{key}/state",
+        scopes: [.organise], query: [], keepsAnswers: false)
+
+    /// Says what a state would come to, and sends nothing.
+    public static let previewState = Self(
+        "previewState", "POST", "/v1/events/{key}/state/preview",
         scopes: [.organise], query: [], keepsAnswers: false)
 
     /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own.
@@ -334,7 +364,7 @@ extension Contract.Operation {
     /// Shows numbers in the text format of Prometheus.
     public static let metrics = Self(
         "metrics", "GET", "/metrics",
-        scopes: nil, query: [], keepsAnswers: false)
+        scopes: [.operate], query: [], keepsAnswers: false)
 
     /// Shows this document.
     public static let contract = Self(
@@ -347,6 +377,10 @@ extension Contract.Operation {
         .putApp,
         .getApp,
         .deleteApp,
+        .listContents,
+        .putContent,
+        .getContent,
+        .deleteContent,
         .putQuirk,
         .createChannel,
         .listChannels,
@@ -372,6 +406,8 @@ extension Contract.Operation {
         .broadcast,
         .listBroadcasts,
         .previewBroadcast,
+        .putState,
+        .previewState,
         .broadcastMany,
         .getBroadcast,
         .cancelBroadcast,

@@ -27,6 +27,10 @@ extension Contract {
         case channelNotFound = "channel-not-found"
         /// The channel is not there yet. Retry-After says when to ask again.
         case channelPending = "channel-pending"
+        /// A version of the app cannot decode the contentState. errors names the places and the versions.
+        case contentMismatch = "content-mismatch"
+        /// The app has no content type of this name.
+        case contentNotFound = "content-not-found"
         /// The key file that signs for the app is missing or cannot be read.
         case credentialsMissing = "credentials-missing"
         /// The event, channel or token got its end: 410 for lookups, else 409.
@@ -63,7 +67,8 @@ extension Contract {
         case pushSent = "push-sent"
         /// The app has no place for another channel, by its limit or at Apple.
         case quotaExhausted = "quota-exhausted"
-        /// Too many requests, wrong keys, wrong secrets, new installations or open streams.
+        /// Too many requests, wrong keys, wrong secrets, new installations or open streams; 503 where the bodies of
+        /// other requests fill the memory for them.
         case rateLimited = "rate-limited"
         /// There is no such report.
         case reconciliationNotFound = "reconciliation-not-found"
@@ -71,6 +76,8 @@ extension Contract {
         case reconciliationRunning = "reconciliation-running"
         /// A newer state of the installation is known. Nothing was changed.
         case staleInstallation = "stale-installation"
+        /// A state of the event with this sequence, or a later one, was told before. sequence is the last one.
+        case staleState = "stale-state"
         /// The database cannot be used now, or this server answers lookups only. Try again.
         case storeUnavailable = "store-unavailable"
         /// The server has as many open streams as it may have, or is stopping.
@@ -109,6 +116,8 @@ extension Contract {
             case .channelInUse: "A live event needs this channel"
             case .channelNotFound: "No such channel"
             case .channelPending: "The channel is not there yet"
+            case .contentMismatch: "The content does not fit the app"
+            case .contentNotFound: "No such content type"
             case .credentialsMissing: "The key file cannot be used"
             case .eventEnded: "The event is over"
             case .eventNotFound: "No such event"
@@ -131,6 +140,7 @@ extension Contract {
             case .reconciliationNotFound: "No such reconciliation"
             case .reconciliationRunning: "A reconciliation is running"
             case .staleInstallation: "A newer state of the installation is known"
+            case .staleState: "A later state was told before"
             case .storeUnavailable: "The database cannot be used now"
             case .streamUnavailable: "No stream can be opened now"
             case .unauthenticated: "An API key is needed"
@@ -157,6 +167,7 @@ extension Contract {
                 .broadcastNotFound,
                 .channelNotFound,
                 .channelPending,
+                .contentNotFound,
                 .eventNotFound,
                 .installationNotFound,
                 .keyNotFound,
@@ -180,6 +191,7 @@ extension Contract {
                 .quotaExhausted,
                 .reconciliationRunning,
                 .staleInstallation,
+                .staleState,
                 .webhookLimit:
                 409
             case .versionMismatch: 412
@@ -187,7 +199,8 @@ extension Contract {
                 .payloadTooLarge:
                 413
             case .unsupportedMediaType: 415
-            case .expirationNotAllowed,
+            case .contentMismatch,
+                .expirationNotAllowed,
                 .idempotencyMismatch,
                 .invalidRequest,
                 .unknownField:

@@ -67,7 +67,7 @@ extension Contract {
         public var size: Int?
         /// How many channels of the app remain.
         public var channels: Int?
-        /// The newest sequence of this installation that the server knows.
+        /// The newest sequence of this installation, or of the states of this event, that the server knows.
         public var sequence: Int?
         /// The variants that the event has for the app.
         public var variants: [String]?

@@ -144,6 +144,12 @@ extension Contract {
         public static let appChanged = Self(rawValue: "app.changed")
         /// An app was removed.
         public static let appDeleted = Self(rawValue: "app.deleted")
+        /// A content type was declared.
+        public static let contentCreated = Self(rawValue: "content.created")
+        /// A content type was changed.
+        public static let contentChanged = Self(rawValue: "content.changed")
+        /// A content type was removed.
+        public static let contentDeleted = Self(rawValue: "content.deleted")
         /// Apple created a channel.
         public static let channelCreated = Self(rawValue: "channel.created")
         /// Apple refused to create or delete a channel. Refusals for the same reason are one entry.
@@ -212,6 +218,9 @@ extension Contract {
             .appRegistered,
             .appChanged,
             .appDeleted,
+            .contentCreated,
+            .contentChanged,
+            .contentDeleted,
             .channelCreated,
             .channelRefused,
             .channelUnanswered,

@@ -27,6 +27,11 @@ struct BroadcastOperations: Sendable {
     ) async throws -> BroadcastRehearsalView {
         let rehearsal = try await intake.rehearse(
             BroadcastIntake(.event(key), request: request, by: caller.actor, within: caller.reach))
+        return try await view(of: rehearsal)
+    }
+
+    /// A preview with what lock screens would show.
+    func view(of rehearsal: BroadcastRehearsal) async throws -> BroadcastRehearsalView {
         var previews: [BundleID: ContentPreview] = [:]
         for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
             previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)

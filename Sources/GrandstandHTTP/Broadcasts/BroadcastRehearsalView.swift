@@ -15,8 +15,14 @@ struct BroadcastRehearsalView: JSONObjectWritable {
         object.member("goesAt", Optional(rehearsal.goesAt))
         object.member("isScheduled", rehearsal.isScheduled)
         object.member("expiresAt", Optional(rehearsal.expiresAt))
-        object.array("audiences", rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
+        object.name("audiences")
+        writeParts(to: &object)
         object.member("warnings", rehearsal.warnings)
+    }
+
+    /// The messages of the audiences, an array.
+    func writeParts(to json: inout JSONWriter) {
+        json.array(rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
     }
 
     /// The priority that APNs gets.

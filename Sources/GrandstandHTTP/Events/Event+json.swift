@@ -20,12 +20,13 @@ extension EventSpecification {
         let topics = fields.topics()
         let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
         let defaults = Self.defaults(&fields)
+        let content = fields.contentType()
         try fields.finish()
         try start?.requireFit(with: defaults)
         self.init(
             key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
             channelsOpenBefore: channelsOpenBefore, audiences: audiences, metadata: metadata, topics: topics,
-            start: start, defaults: defaults)
+            start: start, defaults: defaults, content: content)
     }
 
     private static func audiences(_ fields: inout JSONFields) -> [Audience] {
@@ -39,6 +40,7 @@ extension EventSpecification {
             let variant = nested.variant()
             let delivery = nested.choice("delivery", Audience.Delivery.self) ?? .channel
             let priority = nested.priority()
+            let content = nested.contentType()
             if variant != nil, delivery == .tokens {
                 nested.fault(
                     "variant",
@@ -47,7 +49,7 @@ extension EventSpecification {
             if let bundleID, let environment, let policy {
                 let audience = Audience(
                     id: Audience.ID(bundleID: bundleID, environment: environment, variant: variant),
-                    storagePolicy: policy, delivery: delivery, priority: priority)
+                    storagePolicy: policy, delivery: delivery, priority: priority, content: content)
                 if seen.insert(audience.id).inserted {
                     audiences.append(audience)
                 } else {
@@ -102,6 +104,7 @@ extension Event: JSONObjectWritable {
             audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
             audience.member("delivery", pair.0.delivery.rawValue)
             if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
+            if let content = pair.0.content { audience.member("content", content) }
             audience.member("channel", Optional(pair.1))
         }
         object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
@@ -110,9 +113,15 @@ extension Event: JSONObjectWritable {
         object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
         object.member("createdAt", createdAt)
         object.member("updatedAt", updatedAt)
+        if let content = specification.content { object.member("content", content) }
         if reopenedAt != nil { object.member("reopenedAt", reopenedAt) }
         if let warnings { object.member("warnings", warnings) }
     }
+}
+
+extension JSONFields {
+    /// The name of a content type.
+    fileprivate mutating func contentType() -> String? { text("content", maximum: 128) }
 }
 
 extension Audience.ChannelStatus: JSONObjectWritable {

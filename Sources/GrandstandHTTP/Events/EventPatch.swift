@@ -31,10 +31,10 @@ extension EventOperations {
     ) async throws -> Event {
         guard let present = try await events.event(key, now: now()) else {
             try condition.check(nil)
-            throw Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key).")
+            throw Problem.noEvent(key)
         }
         guard caller.reach.covers(eventOf: present.specification.audiences.map(\.bundleID)) else {
-            throw caller.reach.refusal
+            throw Problem.noEvent(key)
         }
         try condition.check(present.version)
         // An unknown name is refused also where it is null.

@@ -16,20 +16,25 @@ package struct APIContext: RequestContext, Sendable {
     package let channel: any NIOCore.Channel
     /// How the key stands to its limit; shared with the middleware that writes the headers.
     let rate = RateBox()
-    /// The peer while the connection was open.
-    private let peer: SocketAddress?
+    /// What its body has of the room for bodies; given by the middleware.
+    var body: BodyShare?
+    /// The peer while the connection was open; `nil`: it was closed already.
+    let peer: IPAddress?
+    /// Who called, through whatever proxies; the middleware finds it out.
+    package internal(set) var callerAddress: IPAddress?
 
     package init(source: Source) {
         coreContext = .init(source: source)
         requestID = RequestNames.next()
         key = nil
         channel = source.channel
-        peer = source.channel.remoteAddress
+        peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress(String($0.prefix { $0 != "%" })) }
+        callerAddress = peer?.unmapped
     }
 
-    /// Where the request came from, as failures to authenticate are counted: an IPv4 address, or an IPv6 network of 64
-    /// bits, for a client with one of those addresses has all of them.
-    package var address: String { Self.network(of: peer) }
+    /// The caller's address, as all limits by address count: an IPv4 address, or an IPv6 network of 64 bits, for a client
+    /// with one of those addresses has all of them. Empty where it is not known.
+    package var address: String { callerAddress?.callersNetwork ?? "" }
 
     /// Logs lines that name the request.
     package var log: Logger {
@@ -43,16 +48,4 @@ package struct APIContext: RequestContext, Sendable {
 
     /// Bodies larger than this are refused unless a route allows more.
     package var maxUploadSize: Int { Route.standardBodyLimit }
-
-    private static func network(of address: SocketAddress?) -> String {
-        guard let text = address?.ipAddress else { return "" }
-        // Also an IPv4 address mapped into IPv6 (RFC 4291, 2.5.5.2).
-        if text.contains(".") { return text.split(separator: ":").last.map(String.init) ?? text }
-        let halves = text.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { $0.split(separator: ":") }
-        guard let first = halves.first else { return text }
-        let missing = halves.count > 1 ? 8 - first.count - halves[1].count : 0
-        let groups = first + Array(repeating: "0", count: max(0, missing)) + (halves.count > 1 ? halves[1] : [])
-        return groups.prefix(4).joined(separator: ":")
-    }
 }

@@ -55,6 +55,7 @@ struct Gate: Sendable {
     /// - Throws: `rate-limited`.
     func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
         let now = now()
+        context.body?.belongs(to: key.id)
         if !key.isForClientApps { onTrust(context.channel) }
         context.rate.standing = limits.take(
             key.id, isForClientApps: key.isForClientApps, for: access, at: now)

@@ -10,7 +10,7 @@ internal import NIOCore
 package struct Readiness: Sendable {
     /// The database answers and has this binary's schema.
     package var database: Bool
-    /// What stands in the way, in words.
+    /// What stands in the way, in words. Without names of hosts and the like: anybody may read it.
     package var detail: String?
     /// How APNs was reached lately; told, not required: what is accepted waits for it.
     package var apns: [APNsEnvironment: APNsState]
@@ -33,7 +33,7 @@ package struct Readiness: Sendable {
         }
 
         package var word: Word
-        /// Why it cannot be reached, or which key it refuses.
+        /// Why it cannot be reached, or which key it refuses: for operators.
         package var reason: String?
 
         package init(_ word: Word, reason: String? = nil) {
@@ -76,8 +76,10 @@ package enum LookupResult: String, Sendable, CaseIterable {
     case unavailable
 }
 
-/// `/healthz`, `/readyz` and `/metrics`: without a key, for probes.
+/// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
 struct HealthRoutes: Sendable {
+    /// On a port that only operators reach: no key is asked for, and names are named.
+    let isPrivate: Bool
     let readiness: @Sendable () async -> Readiness
     let metrics: any OperationMetrics
 
@@ -87,16 +89,23 @@ struct HealthRoutes: Sendable {
                 .json(Contract.Health(status: "ok"))
             },
             Route(.readiness, ready),
-            Route(.metrics) { [metrics] _, _ in
-                Response(
-                    status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
-            },
+            numbers,
         ]
     }
 
+    private var numbers: Route {
+        var route = Route(.metrics) { [metrics] _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
+        }
+        if isPrivate { route.access = .open }
+        return route
+    }
+
     private func ready(_ request: Request, _ context: APIContext) async throws -> Response {
-        let readiness = await readiness()
+        var readiness = await readiness()
+        if !isPrivate { readiness.apns = readiness.apns.mapValues { Readiness.APNsState($0.word) } }
         return .json(Contract.Readiness(readiness), status: readiness.database ? .ok : .serviceUnavailable)
     }
 }

@@ -9,6 +9,10 @@ struct ProblemMiddleware: RouterMiddleware {
 
     struct Settings: Sendable {
         var headers: StandingHeaders
+        /// For the bodies of all requests.
+        var bodies = BodyRoom()
+        /// Their word about a request's origin is believed.
+        var proxies = TrustedProxies()
         var logger: Logger
         /// Counts every answer; the path is the route's, `nil` when there is none.
         var onAnswer: @Sendable (_ method: String, _ path: String?, _ status: Int, _ time: Duration) -> Void
@@ -26,17 +30,28 @@ struct ProblemMiddleware: RouterMiddleware {
             context.requestID = named.rawValue
         }
         context.logger = settings.logger
-        var response = await answer(request, context, next)
+        let body = BodyShare(settings.bodies)
+        defer { body.leave() }
+        context.body = body
+        let request = request.forwarded(by: settings.proxies, &context)
+        var response = await answer(request.receiving(in: body), context, next)
+        if let fault = body.fault {
+            response.headers[.connection] = "close"
+            context.log.debug(
+                "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
+        }
+        // Nobody hears the answer to a request whose connection ended.
+        let counted = body.fault?.isGone == true ? 499 : response.status.code
         settings.headers.complete(
             &response.headers, requestID: context.requestID, standing: context.rate.standing)
         let took = ContinuousClock.now - started
-        settings.onAnswer(request.method.rawValue, context.endpointPath, response.status.code, took)
+        settings.onAnswer(request.method.rawValue, context.endpointPath, counted, took)
         if settings.logger.logLevel <= .debug {
             context.log.debug(
                 "answered",
                 metadata: [
                     "method": "\(request.method.rawValue)", "path": "\(request.uri.path)",
-                    "status": "\(response.status.code)", "seconds": "\(took)",
+                    "status": "\(counted)", "seconds": "\(took)",
                 ])
         }
         return request.method == .head ? response.createHeadResponse() : response
@@ -47,6 +62,8 @@ struct ProblemMiddleware: RouterMiddleware {
     ) async -> Response {
         do {
             return try await next(request, context)
+        } catch let broken as BrokenBody {
+            return broken.problem.response(requestID: context.requestID)
         } catch let problem as Problem {
             return problem.response(requestID: context.requestID)
         } catch let error as HTTPError {

@@ -49,7 +49,7 @@ struct Route: Sendable {
 
     let operation: Contract.Operation
     let method: HTTPRequest.Method
-    let access: Access
+    var access: Access
     /// Bytes a body may have.
     let bodyLimit: Int
     /// Whether the answer is kept for an `Idempotency-Key`.

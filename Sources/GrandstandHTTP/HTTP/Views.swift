@@ -22,6 +22,11 @@ extension Broadcast: JSONObjectWritable {
             delivery.write(to: &writer, answerMilliseconds: answerMilliseconds(of: delivery))
         }
         object.member("warnings", warnings)
+        if eventKey != nil { object.member("source", outcome == nil ? "broadcast" : "state") }
+        if let outcome {
+            object.member("outcome", outcome.rawValue)
+            object.member("rule", rule)
+        }
         if let request { object.member("message", request) }
     }
 }

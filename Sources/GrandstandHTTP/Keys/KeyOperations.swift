@@ -20,21 +20,21 @@ struct KeyOperations: Sendable {
         return Contract.Page(listings) { Contract.Key($0, now: now) }
     }
 
-    /// - Throws: `key-not-found`, `forbidden`.
+    /// - Throws: `key-not-found`.
     func key(_ id: UUID, _ caller: Caller) async throws -> Contract.Key {
         Contract.Key(try await listing(id, caller), now: now())
     }
 
     /// Revoking a revoked key changes nothing: a client that missed the first answer may ask again.
     ///
-    /// - Throws: `key-not-found`, `forbidden`.
+    /// - Throws: `key-not-found`.
     func revoke(_ id: UUID, _ caller: Caller) async throws {
         let key = try await listing(id, caller).key
         _ = try await ledger.revoke(key.id, by: caller.actor, now: now())
     }
 
     /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
-    /// - Throws: `key-not-found`, also for a key that cannot be used now; `forbidden`.
+    /// - Throws: `key-not-found`, also for a key that cannot be used now.
     func rotate(_ id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedKey {
         let key = try await listing(id, caller).key
         let now = now()
@@ -59,10 +59,9 @@ struct KeyOperations: Sendable {
     }
 
     private func listing(_ id: UUID, _ caller: Caller) async throws -> KeyListing {
-        guard let listing = try await ledger.key(id) else {
+        guard let listing = try await ledger.key(id), caller.reach.covers(listing.key.reach) else {
             throw Problem(.keyNotFound, "There is no key \(id.words).")
         }
-        try caller.requireCover(of: listing.key.reach)
         return listing
     }
 }

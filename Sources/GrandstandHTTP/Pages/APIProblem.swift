@@ -32,6 +32,7 @@ package struct APIProblem: Error, Sendable, Hashable {
     init?(_ error: any Error) {
         switch error {
         case let refused as APIProblem: self = refused
+        case let broken as BrokenBody: self.init(broken.problem)
         case let problem as Problem where problem.kind != .internalError:
             self.init(
                 status: problem.status,

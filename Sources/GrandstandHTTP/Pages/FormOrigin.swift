@@ -7,17 +7,19 @@ enum FormOrigin {
     ///   - site: `Sec-Fetch-Site`, which browsers send over HTTPS and to this machine.
     ///   - origin: `Origin`, which they send with every POST.
     ///   - authority: the host and port that the request was for.
-    static func isOurs(site: String?, origin: String?, authority: String?) -> Bool {
+    ///   - isHTTPS: whether it is known that the page came by HTTPS: one that did not is another then.
+    static func isOurs(site: String?, origin: String?, authority: String?, isHTTPS: Bool = false) -> Bool {
         if let site { return site == "same-origin" || site == "none" }
         // No browser: there is no user whose cookie could be misused.
         guard let origin else { return true }
-        guard let authority, let scheme = ["https://", "http://"].first(where: origin.hasPrefix) else { return false }
+        let schemes = isHTTPS ? ["https://"] : ["https://", "http://"]
+        guard let authority, let scheme = schemes.first(where: origin.hasPrefix) else { return false }
         return origin.dropFirst(scheme.count).lowercased() == authority.lowercased()
     }
 
     static func isOurs(_ request: Request) -> Bool {
         isOurs(
             site: request.headers[.secFetchSite], origin: request.headers[.origin],
-            authority: request.head.authority)
+            authority: request.head.authority, isHTTPS: request.cameByHTTPS)
     }
 }

@@ -24,7 +24,7 @@ struct SessionCookie: Sendable {
     func cookie(_ name: String, _ value: String, maxAge: Int, for request: Request) -> Cookie {
         Cookie(
             name: name, value: value, maxAge: maxAge, path: Console.path,
-            secure: isSecure || request.headers[.xForwardedProto]?.lowercased() == "https", httpOnly: true,
+            secure: isSecure || request.cameByHTTPS, httpOnly: true,
             sameSite: .strict)
     }
 }

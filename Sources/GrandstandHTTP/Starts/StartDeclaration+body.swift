@@ -20,7 +20,8 @@ extension StartDeclaration {
             at: start.date("at"), until: start.date("until"),
             attributesType: start.text("attributesType", required: true, maximum: 128) ?? "",
             attributes: start.object("attributes", required: true) ?? [], contentState: start.object("contentState"),
-            alert: start.alertOfStart() ?? [], alertsByLocale: alertsByLocale(&start),
+            alert: start.alertOfStart() ?? [],
+            alertsByLocale: start.alertsByLocale(advice: "Apple starts no activity without one."),
             staleDate: start.date("staleDate").map {
                 Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down))
             },
@@ -34,43 +35,6 @@ extension StartDeclaration {
         }
         fields.absorb(start)
         return declaration
-    }
-
-    private static let advice = "Apple starts no activity without one."
-
-    private static func alertsByLocale(_ start: inout JSONFields) -> [String: [UInt8]] {
-        guard let value = start.value("alertsByLocale") else { return [:] }
-        guard case .object(let members) = value.kind else {
-            start.fault("alertsByLocale", "An object of alerts by BCP 47 tags was expected, not \(value.kindName).")
-            return [:]
-        }
-        var alerts: [String: [UInt8]] = [:]
-        var seen: Set<String> = []
-        for (tag, alert) in members {
-            let pointer = start.pointer(to: "alertsByLocale") + JSONText.pointer([tag])
-            if !isTag(tag) { start.fault(at: pointer, "A BCP 47 tag such as de or pt-BR was expected.") }
-            if !seen.insert(tag.lowercased()).inserted {
-                start.fault(at: pointer, "This tag stands twice; case does not tell tags apart.")
-            }
-            alerts[tag] = start.alert(alert, at: pointer, advice: advice)
-        }
-        return alerts
-    }
-
-    /// As much of RFC 5646 as tells a tag from other text: a language of letters, then subtags of up to eight.
-    private static func isTag(_ text: String) -> Bool {
-        guard text.utf8.count <= 64, !text.isEmpty else { return false }
-        let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return subtags.enumerated().allSatisfy { place, subtag in
-            (place == 0 ? 2...8 : 1...8).contains(subtag.count)
-                && subtag.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                    case UInt8(ascii: "0")...UInt8(ascii: "9"): place > 0
-                    default: false
-                    }
-                }
-        }
     }
 
     private static func chosen(_ start: inout JSONFields, from audiences: [Audience]) -> [AudienceSelector]? {

@@ -7,10 +7,13 @@ internal import JSON
 struct WebhookOperations: Sendable {
     let webhooks: any WebhookStore
     let networks: NetworkGuard
+    /// Why messages to a URL would be refused, by the addresses that its name has now; `nil`: they would not.
+    var refusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
     let now: @Sendable () -> Date
 
-    /// - Throws: `forbidden`; what the store throws.
+    /// - Throws: `forbidden`; `invalid-request` for an address that may not be called; what the store throws.
     func create(_ draft: WebhookDraft, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+        try await requireAddress(of: draft.url)
         let (webhook, secret) = try await webhooks.create(draft, by: caller.actor, now: now())
         return Contract.IssuedWebhook(webhook, secret: secret)
     }
@@ -32,6 +35,7 @@ struct WebhookOperations: Sendable {
         _ id: UUID, with draft: WebhookDraft, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Versioned<Contract.Webhook> {
         let present = try await present(id, caller)
+        if present.draft.url != draft.url { try await requireAddress(of: draft.url) }
         let replaced = try await webhooks.replace(
             present.id, with: draft, by: caller.actor, if: condition, now: now())
         guard let replaced else { throw Problem.webhookNotFound(id) }
@@ -140,9 +144,16 @@ struct WebhookOperations: Sendable {
         return overlap
     }
 
+    /// A name without an address may have one later.
+    private func requireAddress(of url: WebhookURL) async throws {
+        guard let reason = await refusal(url) else { return }
+        throw Problem.invalid("Messages to this URL would be refused. \(reason)", at: "/url", reason)
+    }
+
     private func present(_ id: UUID, _ caller: Caller) async throws -> Webhook {
-        guard let webhook = try await webhooks.webhook(id) else { throw Problem.webhookNotFound(id) }
-        try caller.requireCover(of: webhook.draft.reach)
+        guard let webhook = try await webhooks.webhook(id), caller.reach.covers(webhook.draft.reach) else {
+            throw Problem.webhookNotFound(id)
+        }
         guard webhook.draft.topics.allSatisfy({ caller.key.hears($0) }) else {
             throw Problem(.forbidden, "The key \(caller.key.name) may not hear of all this webhook tells of.")
         }

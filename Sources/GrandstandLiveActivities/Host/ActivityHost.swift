@@ -16,6 +16,18 @@ public protocol ActivityHost: Sendable {
     func start(
         _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
     ) async throws -> ActivitySnapshot
+
+    /// What an activity is made of, so that it can be started again: attributes and the content that it shows.
+    ///
+    /// - Returns: `nil`: it is not there.
+    func wish(for activity: String) async -> WantedStart?
+
+    /// Ends an activity. One that is not there is no error.
+    ///
+    /// - Parameters:
+    ///   - contentState: the last content as JSON; `nil`: what it shows.
+    ///   - atOnce: whether it leaves the screen now; else when the system wants.
+    func end(_ activity: String, contentState: Data?, atOnce: Bool) async
 }
 
 /// What a system says of itself and the app.

@@ -6,7 +6,9 @@ package protocol DeviceServer: Sendable {
     /// Makes a request once.
     func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome
     /// Where an event's updates come from, and its newest content.
-    func lookup(_ eventKey: String) async -> LookupOutcome
+    ///
+    /// - Parameter variant: `nil`: the server's choice.
+    func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome
 }
 
 /// What a lookup came to.

@@ -38,9 +38,10 @@ package struct GrandstandServer: DeviceServer {
         }
     }
 
-    package func lookup(_ eventKey: String) async -> LookupOutcome {
+    package func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
         do {
-            let found = try await client.lookup(eventKey, in: app, contentState: true, patience: .zero)
+            let found = try await client.lookup(
+                eventKey, in: app, variant: variant, contentState: true, patience: .zero)
             // What the app says itself is newer than an answer that was kept.
             return .found(
                 channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes)

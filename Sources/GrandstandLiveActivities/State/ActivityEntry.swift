@@ -5,6 +5,8 @@ package struct ActivityEntry: Codable, Sendable, Hashable {
     package var state: ActivityPhase
     package var updateToken: String?
     package var channelID: String?
+    /// Of the lookup that said so.
+    package var variant: String?
     /// Rises with each change.
     package var version = 1
     /// The version that the server has; `nil`: none.

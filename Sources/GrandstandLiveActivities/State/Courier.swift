@@ -1,3 +1,4 @@
+package import Foundation
 package import GrandstandClient
 
 /// Decides what an installation says next, and what an answer makes of its record. Pure: time comes in, requests go out.
@@ -8,7 +9,7 @@ package struct Courier: Sendable {
     /// What to do now.
     package enum Step: Sendable, Hashable {
         case send(DeviceRequest)
-        case wait(until: Duration)
+        case wait(until: TimeInterval)
         /// Nothing to say, or nobody to say it to.
         case idle
     }
@@ -23,8 +24,8 @@ package struct Courier: Sendable {
     }
 
     package private(set) var backoff = Backoff()
-    /// Since when the server knows that the app runs; `nil`: not yet.
-    private var greetedAt: Duration?
+    /// When to register again although nothing changed; `nil`: not in this launch, as far as is known.
+    private var repeatAt: TimeInterval?
     /// The key was refused: nothing is sent until the next launch, which may bring another key.
     package private(set) var keyRefusal: ServerProblem?
     /// What the server refused for good, and why: it is not asked the same twice.
@@ -47,25 +48,29 @@ package struct Courier: Sendable {
 
     /// The server accepts so many receipts at once.
     package static let receiptsAtOnce = 100
-    /// For so long the server need not hear that the app is still used.
-    private static let day: Duration = .seconds(86_400)
 
     /// What was refused for good in this launch.
     package var rejection: ServerProblem? { rejections.values.first?.refusal }
 
-    package func next(_ record: DeviceRecord, at now: Duration) -> Step {
-        guard keyRefusal == nil, let request = due(record) else { return .idle }
+    package func next(_ record: DeviceRecord, at now: TimeInterval) -> Step {
+        guard keyRefusal == nil, let request = due(record, at: now) else { return .idle }
         return backoff.notBefore > now ? .wait(until: backoff.notBefore) : .send(request)
     }
 
-    private func due(_ record: DeviceRecord) -> DeviceRequest? {
+    /// When there is something to say again although nothing changes.
+    package func repetition(of record: DeviceRecord) -> TimeInterval? {
+        let isPossible = keyRefusal == nil && !record.isGone && rejections[.facts]?.version != record.sequence
+        return isPossible && !record.isLeaving && record.facts.systemVersion != nil ? repeatAt : nil
+    }
+
+    private func due(_ record: DeviceRecord, at now: TimeInterval) -> DeviceRequest? {
         guard !record.isGone else { return nil }
         if record.isLeaving { return rejections[.leaving] == nil ? .forget : nil }
         guard record.facts.systemVersion != nil else { return nil }
         // Without a registration the server takes nothing else.
-        if record.isBehind || greetedAt == nil {
-            guard rejections[.facts]?.version != record.sequence else { return nil }
-            return .register(sequence: record.sequence, facts: record.facts)
+        let isRefused = rejections[.facts]?.version == record.sequence
+        if record.isBehind || !isRefused && repeatAt.map({ $0 <= now }) ?? false {
+            return isRefused ? nil : .register(sequence: record.sequence, facts: record.facts)
         }
         let reports = record.activities.filter { id, entry in
             entry.isDue && rejections[.activity(id)]?.version != entry.version
@@ -74,14 +79,16 @@ package struct Courier: Sendable {
         return record.shown.isEmpty ? nil : .receipts(Array(record.shown.prefix(Self.receiptsAtOnce)))
     }
 
-    /// The app came to the front, or the network came back.
-    package mutating func hurry(at now: Duration) {
+    /// The app was launched, came to the front, or the network came back.
+    ///
+    /// - Parameter delay: after which it registers although nothing changed (`Repetition`); `nil`: it need not.
+    package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {
         backoff.hurry()
-        if let greetedAt, now - greetedAt >= Self.day { self.greetedAt = nil }
+        repeatAt = delay.map { now + $0 }
     }
 
     /// Waits before it says anything, as when the record cannot be kept.
-    package mutating func pause(_ why: String, at now: Duration, jitter: Double) {
+    package mutating func pause(_ why: String, at now: TimeInterval, jitter: Double) {
         trouble = why
         backoff.fail(at: now, jitter: jitter)
     }
@@ -95,7 +102,7 @@ package struct Courier: Sendable {
     ///
     /// - Parameter jitter: from 0 up to 1.
     package mutating func settle(
-        _ request: DeviceRequest, _ outcome: DeviceOutcome, _ record: inout DeviceRecord, at now: Duration,
+        _ request: DeviceRequest, _ outcome: DeviceOutcome, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
     ) -> Consequence {
         switch outcome {
@@ -103,7 +110,7 @@ package struct Courier: Sendable {
             backoff.succeed()
             trouble = nil
             if let isSampled { record.isSampled = isSampled }
-            return accept(request, isNew: isNew, &record, at: now)
+            return accept(request, isNew: isNew, &record)
         case .unanswered(let why):
             if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
             pause(why, at: now, jitter: jitter)
@@ -114,11 +121,11 @@ package struct Courier: Sendable {
     }
 
     private mutating func accept(
-        _ request: DeviceRequest, isNew: Bool, _ record: inout DeviceRecord, at now: Duration
+        _ request: DeviceRequest, isNew: Bool, _ record: inout DeviceRecord
     ) -> Consequence {
         switch request {
         case .register(let sequence, _):
-            greetedAt = now
+            repeatAt = nil
             // It was forgotten there, or is new, or an earlier request whose answer was lost made it new: the activities are
             // to be told again.
             if isNew || record.unanswered > 1 { record.startAnew() }
@@ -136,13 +143,12 @@ package struct Courier: Sendable {
             if record.isLeaving { return .forgotten }
             // People came back while they were being forgotten.
             record.startAnew()
-            greetedAt = nil
         }
         return .none
     }
 
     private mutating func refuse(
-        _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: Duration,
+        _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
     ) -> Consequence {
         trouble = "\(refusal)"
@@ -166,7 +172,6 @@ package struct Courier: Sendable {
             record.confirmed = nil
         case .installationNotFound:
             record.startAnew()
-            greetedAt = nil
             backoff.fail(at: now, jitter: jitter)
         case .wrongInstallationSecret:
             backoff.fail(at: now, jitter: jitter)

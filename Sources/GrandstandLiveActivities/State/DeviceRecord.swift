@@ -11,6 +11,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var sequence = 0
     /// The sequence that the server has; `nil`: it may not know the installation.
     package var confirmed: Int?
+    /// When the last registration was, for the next one without a change.
+    package var repetition: Repetition?
     /// Registrations whose answer did not come, with the one under way: after those "known already" may mean by them.
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
@@ -53,6 +55,19 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
         if snapshot.state.isLive { wanted.removeAll { $0.isOf(snapshot) } }
         drop(snapshot.id)
+    }
+
+    /// Notes the channel of an activity that a push started.
+    package mutating func learn(_ channel: String, of activity: String) {
+        guard activities[activity]?.channelID == nil else { return }
+        activities[activity]?.channelID = channel
+        activities[activity]?.version += 1
+    }
+
+    /// Wants an activity, in place of what was wanted for the same event and type.
+    package mutating func want(_ wanted: WantedStart) {
+        self.wanted.removeAll { $0.isSame(as: wanted) }
+        self.wanted.append(wanted)
     }
 
     /// Takes in all activities there are: those that are not among them were removed while nobody looked.

@@ -16,11 +16,17 @@ public struct WantedStart: Codable, Sendable, Hashable {
     public var startsAt: Date?
     /// What people are told when a scheduled one appears.
     public var alert: StartAlert?
+    /// Which of the app's audiences in the event, e.g. a language; `nil`: as `Lookup` chooses.
+    public var variant: String?
+    /// When it was asked for first; an event that is still unknown a day later is a mistake.
+    package internal(set) var since: Date?
+    /// The activity on a channel that is gone: it ends as soon as this one can be started.
+    package internal(set) var replaces: String?
 
     /// An activity to be shown.
     public init(
         eventKey: String, attributesType: String, attributes: Data, contentState: Data, relevanceScore: Double? = nil,
-        startsAt: Date? = nil, alert: StartAlert? = nil
+        startsAt: Date? = nil, alert: StartAlert? = nil, variant: String? = nil
     ) {
         self.eventKey = eventKey
         self.attributesType = attributesType
@@ -29,11 +35,12 @@ public struct WantedStart: Codable, Sendable, Hashable {
         self.relevanceScore = relevanceScore
         self.startsAt = startsAt
         self.alert = alert
+        self.variant = variant
     }
 
-    /// One card for each event and type.
+    /// One card for each event and type. One that is to be replaced is not it.
     func isOf(_ snapshot: ActivitySnapshot) -> Bool {
-        eventKey == snapshot.eventKey && attributesType == snapshot.attributesType
+        eventKey == snapshot.eventKey && attributesType == snapshot.attributesType && snapshot.id != replaces
     }
 
     func isSame(as other: WantedStart) -> Bool {

@@ -67,8 +67,7 @@ extension PostgresChannelStore {
             where e.key = \(eventKey.rawValue) for no key update of e
             """)
         guard let event = events.first else {
-            throw Problem(
-                .eventNotFound, "There is no event \(eventKey). Declare it with PUT /v1/events/\(eventKey) first.")
+            throw Problem.noEvent(eventKey)
         }
         try await EventReach.require(wanted.reach, event: eventKey, on: connection)
         guard try !event.decode(Bool.self, "is_over") else {

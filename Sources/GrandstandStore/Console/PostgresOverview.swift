@@ -23,15 +23,19 @@ package struct PostgresOverview: Sendable {
         return try rows.first?.decode("n") ?? 0
     }
 
-    /// When the oldest message was accepted whose lane is due and which is not settled; `nil`: there is none. It reads the
-    /// lanes that have something to send, however many there ever were.
+    /// When the oldest message was accepted that is not settled and whose lane is due or has a message under way; `nil`: there
+    /// is none. It reads the lanes that have something to send, however many there ever were.
     package func oldestWaiting(within reach: AppReach, now: Date) async throws -> Date? {
         let rows = try await database.query(
             """
-            select min(m.accepted_at) as at from lanes l cross join lateral (
+            select min(m.accepted_at) as at from (
+                select id from lanes where due_at is not null
+                union select lane from deliveries where state = 'sending' and leased_until is not null) w
+            cross join lateral (select * from lanes where id = w.id and kind in ('channel', 'token') offset 0) l
+            cross join lateral (
                 select (select b.accepted_at from broadcasts b where b.id = d.broadcast_id) as accepted_at
                 from deliveries d where d.lane = l.id and d.settled_at is null order by d.id limit 1) m
-            where l.due_at is not null and \(EventReach.covers(reach, lane: "l"))
+            where \(EventReach.covers(reach, lane: "l"))
             """)
         return try rows.first?.decode("at")
     }

@@ -60,7 +60,7 @@ struct ActivityReportTransaction: Sendable {
                 guard installation.secret == report.secret else { throw Problem.wrongInstallationSecret }
                 let key = report.activity.eventKey
                 guard known.events.contains(AppEvents.Name(app: report.key.app, key: key)) else {
-                    throw Problem(.eventNotFound, "There is no event \(key).")
+                    throw Problem.noEvent(key)
                 }
                 let name = Name(row: installation.row, id: report.activity.id)
                 if let earlier = lines[name] {

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Activities whose token came, or changed, when what the others have had gone already (`crowd_joins`): they get it by
-/// themselves, shard by shard, under the lease of their crowd's lane.
+/// Activities whose token came, or changed, when what the others have had gone already (rows of `crowd_queue` without a
+/// delivery): they get it by themselves, shard by shard, under the lease of their crowd's lane.
 enum CrowdJoins {
     /// Seconds after an `end` in which a phone may show an activity that did not get it: no activity is active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
@@ -20,26 +20,19 @@ enum CrowdJoins {
         [
             CrowdRows.make(for: activities, now: now),
             """
-            insert into crowd_joins (activity, lane, due_at)
-            \(joining("select * from \(CrowdRows.activities(activities)) n where n.in_crowd", now))
+            insert into crowd_queue (activity, lane, due_at)
+            select a.id, c.lane, \(now) from \(CrowdRows.activities(activities)) a
+            cross join lateral (
+                select lane from crowds where event_key = a.event_key and app = a.app offset 0) c
+            where a.in_crowd order by a.id
+            on conflict (activity) do update set lane = excluded.lane, due_at = excluded.due_at, delivery = null,
+                attempts = 0
             """,
             """
             select pg_notify('grandstand_lanes_' || ae.environment, '') from app_environments ae
             where ae.id = any(array(select n.app from \(CrowdRows.activities(activities)) n where n.in_crowd))
             """,
         ]
-    }
-
-    /// The rows of activities that join their crowds, and what becomes of those that had joined before.
-    ///
-    /// - Parameter activities: rows of `id`, `app`, `event_key` and `frequent`.
-    static func joining(_ activities: PostgresQuery, _ now: Date) -> PostgresQuery {
-        """
-        select a.id, c.lane, \(now) from (\(activities)) a
-        cross join lateral (select lane from crowds where event_key = a.event_key and app = a.app
-            and kind = case when a.frequent then 'crowd'::lane_kind else 'infrequent' end offset 0) c
-        on conflict (activity) do update set lane = excluded.lane, due_at = excluded.due_at
-        """
     }
 
     /// An update token belongs to one activity: a report of it takes it from the one that had it before, for both are
@@ -63,9 +56,9 @@ enum CrowdJoins {
     /// Crowds' lanes with late members, by as many index probes as there are lanes.
     static let waiting: PostgresQuery = """
         waiting as (
-            (select lane from crowd_joins order by lane limit 1)
+            (select lane from crowd_queue where delivery is null order by lane limit 1)
             union all
-            select (select j.lane from crowd_joins j where j.lane > w.lane order by j.lane limit 1)
+            select (select j.lane from crowd_queue j where j.delivery is null and j.lane > w.lane order by j.lane limit 1)
             from waiting w where w.lane is not null
         )
         """
@@ -74,7 +67,7 @@ enum CrowdJoins {
     /// read all lanes there are.
     static let heads: PostgresQuery = """
         waiting w
-        cross join lateral (select due_at from crowd_joins where lane = w.lane order by due_at limit 1) j
+        cross join lateral (select due_at from crowd_queue where lane = w.lane and delivery is null order by due_at limit 1) j
         cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = w.lane offset 0) l
         """
 
@@ -116,22 +109,22 @@ enum CrowdJoins {
         // Locked, so that an activity that is reported anew meanwhile joins anew.
         let due: [Int] = try await connection.query(
             """
-            select activity from crowd_joins where lane = \(lane) and due_at <= \(claim.at)
+            select activity from crowd_queue where lane = \(lane) and delivery is null and due_at <= \(claim.at)
             order by due_at, activity limit \(size) for update skip locked
             """
         ).map { try $0.decode("activity") }
         guard !due.isEmpty else { return [] }
         let members = try await connection.query(
-            "select id, update_token from \(CrowdRows.activities("\(due)")) n where in_crowd order by id"
+            "select id, update_token, frequent from \(CrowdRows.activities("\(due)")) n where in_crowd order by id"
         ).compactMap(CrowdRows.member)
         let gone = Set(due).subtracting(members.map(\.activity)).sorted()
-        if !gone.isEmpty { try await connection.query("delete from crowd_joins where activity = any(\(gone))") }
+        if !gone.isEmpty { try await connection.query("delete from crowd_queue where activity = any(\(gone))") }
         return members
     }
 
     /// No member that waits on a lane gets anything.
     static func forget(_ lane: Int, _ claim: LaneClaim) -> PostgresQuery {
-        "delete from crowd_joins where lane = \(lane) and due_at <= \(claim.at)"
+        "delete from crowd_queue where lane = \(lane) and delivery is null and due_at <= \(claim.at)"
     }
 
     /// Members that are in a shard of the lane's message wait for nothing else, unless they joined with another token since
@@ -143,8 +136,8 @@ enum CrowdJoins {
         let waiting: Set<Int> = Set(
             try await connection.query(
                 """
-                select activity from crowd_joins where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
-                    and exists (select from crowd_joins where lane = \(lane))
+                select activity from crowd_queue where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
+                    and exists (select from crowd_queue where lane = \(lane))
                 for update skip locked
                 """
             ).map { try $0.decode("activity") })
@@ -157,14 +150,14 @@ enum CrowdJoins {
 
     /// Before `joined`, so that this sees the token of whoever joined again meanwhile.
     static func lock(_ members: [CrowdShard.Member]) -> PostgresQuery {
-        "select from crowd_joins where activity = any(\(members.map(\.activity))) order by activity for update"
+        "select from crowd_queue where activity = any(\(members.map(\.activity))) order by activity for update"
     }
 
     /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
     /// index by lane out: a plan that was made for an empty table would read all that wait there.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
-        delete from crowd_joins j using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)
+        delete from crowd_queue j using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)
         where j.activity = r.activity and j.activity = any(\(members.map(\.activity))) and j.lane + 0 = \(lane)
             and (select update_token is null or update_token = decode(r.token, 'hex') from activities
                 where id = r.activity)
@@ -174,8 +167,90 @@ enum CrowdJoins {
     /// They did not, and are tried again.
     static func postponed(_ members: [CrowdShard.Member], of lane: Int, now: Date) -> PostgresQuery {
         """
-        update crowd_joins set due_at = \(now.addingTimeInterval(pause))
+        update crowd_queue set due_at = \(now.addingTimeInterval(pause))
         where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
         """
+    }
+
+    /// Has members that want few pushes rest after one.
+    static func rest(_ members: [(activity: Int, until: Date)]) -> PostgresQuery {
+        """
+        update activities a set rests_until = r.until
+        from unnest(\(members.map(\.activity)), \(members.map(\.until))) as r(id, until)
+        where a.id = r.id and a.id = any(\(members.map(\.activity)))
+        """
+    }
+}
+
+/// Members that wait for a message that has gone to the others (rows of `crowd_queue` with its delivery): APNs did not take
+/// it for them, or they want few pushes and rest. Written under their lane's lock.
+enum CrowdWaits {
+    /// Those of a message whose time has come. Who is not in the crowd any more is forgotten.
+    static func shard(
+        of delivery: Int, on lane: Int, size: Int, at now: Date, on connection: PostgresConnection
+    ) async throws -> CrowdRows.Shard {
+        var attempts: [Int: Int] = [:]
+        for row in try await connection.query(
+            """
+            select activity, attempts from crowd_queue
+            where lane = \(lane) and delivery = \(delivery) and due_at <= \(now) order by due_at, activity limit \(size)
+            """)
+        {
+            attempts[try row.decode("activity")] = try row.decode("attempts")
+        }
+        guard !attempts.isEmpty else {
+            let isLeft = try await nextDue(of: delivery, on: lane, besides: [], on: connection) != nil
+            return CrowdRows.Shard(step: isLeft ? .queue(taken: 0, rested: 0) : .emptyQueue)
+        }
+        let ids = attempts.keys.sorted()
+        var members = try await connection.query(
+            "select id, update_token, frequent from \(CrowdRows.activities("\(ids)")) n where in_crowd order by id"
+        ).compactMap(CrowdRows.member)
+        for index in members.indices { members[index].attempts = attempts[members[index].activity] ?? 0 }
+        let left = Set(ids).subtracting(members.map(\.activity)).sorted()
+        if !left.isEmpty {
+            try await connection.query(
+                "delete from crowd_queue where activity = any(\(left)) and delivery = \(delivery)")
+        }
+        return CrowdRows.Shard(
+            members: members, step: .queue(taken: ids.count, rested: attempts.values.count { $0 == 0 }))
+    }
+
+    /// When the first of those that wait for a message may be sent to, some members left out.
+    static func nextDue(
+        of delivery: Int, on lane: Int, besides members: [Int], on connection: PostgresConnection
+    ) async throws -> Date? {
+        try await connection.query(
+            """
+            select due_at from crowd_queue where lane = \(lane) and delivery = \(delivery)
+                and activity <> all(\(members)) order by due_at limit 1
+            """
+        ).first?.decode("due_at")
+    }
+
+    /// Has members wait for a message. Who is reported anew meanwhile, with another token, gets the newest content by itself.
+    static func queue(
+        _ members: [(activity: Int, attempts: Int, at: Date)], for delivery: Int, on lane: Int
+    ) -> PostgresQuery {
+        """
+        insert into crowd_queue as q (activity, lane, attempts, due_at, delivery)
+        select activity, \(lane), attempts, due_at, \(delivery)
+        from unnest(\(members.map(\.activity)), \(members.map(\.attempts)), \(members.map(\.at)))
+            as r(activity, attempts, due_at)
+        order by activity
+        on conflict (activity) do update set attempts = excluded.attempts, due_at = excluded.due_at,
+            delivery = excluded.delivery
+        where q.lane = excluded.lane and (q.delivery is not null or excluded.attempts = 0)
+        """
+    }
+
+    /// They got what they waited for, or are not to get it.
+    static func done(_ members: [Int], with delivery: Int) -> PostgresQuery {
+        "delete from crowd_queue where activity = any(\(members)) and delivery + 0 = \(delivery)"
+    }
+
+    /// Nobody waits for a message before this one any more.
+    static func forget(before delivery: Int, on lane: Int) -> PostgresQuery {
+        "delete from crowd_queue where lane = \(lane) and delivery < \(delivery)"
     }
 }

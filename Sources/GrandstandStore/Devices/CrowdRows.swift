@@ -5,63 +5,65 @@ internal import Postgres
 
 /// A crowd's members as the tables `crowds` and `activities` have them.
 enum CrowdRows {
-    /// Some members, in order of their numbers.
-    struct Shard {
-        let members: [CrowdShard.Member]
-        /// The highest number that was looked at; `nil`: they are those to be tried again.
-        let cursor: Int?
-        /// No member is beyond it.
-        let isLast: Bool
-        /// How many the crowd has, when its message begins.
-        let total: Int?
-    }
-
     /// The members of a lane's crowd: `a` are their activities.
     ///
     /// - Parameter lane: an expression of `bigint`.
     static func crowd(_ lane: PostgresQuery) -> PostgresQuery {
         """
-        crowds c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd
-            and a.frequent = (c.kind = 'crowd') where c.lane = \(lane)
+        crowds c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd where c.lane = \(lane)
         """
     }
 
-    /// The members that are sent to next.
-    static func shard(
-        of lane: Int, _ fanOut: FanOut, size: Int, on connection: PostgresConnection
-    ) async throws -> Shard {
-        switch fanOut.next {
-        case .again(let activities):
-            let rows = try await connection.query(
-                """
-                select id, update_token from \(Self.activities("\(activities)")) a where in_crowd order by id
-                """)
-            return Shard(members: try rows.compactMap(member), cursor: nil, isLast: true, total: nil)
-        case .after(let cursor):
-            let rows = try await connection.query(
-                """
-                select a.id, a.update_token from \(crowd("\(lane)")) and a.id > \(cursor) order by a.id limit \(size)
-                """)
-            let total: Int? =
-                cursor == 0
-                ? try await connection.query("select count(*) as n from \(crowd("\(lane)"))").first?.decode("n") : nil
-            let last: Int? = try rows.last?.decode("id")
-            return Shard(
-                members: try rows.compactMap(member), cursor: last ?? cursor, isLast: rows.count < size, total: total)
-        }
+    /// The members of one shard.
+    struct Shard {
+        var members: [CrowdShard.Member] = []
+        let step: FanOut.Step
+        /// When those that want few pushes and had one just now may be sent to, by activity.
+        var resting: [(activity: Int, until: Date)] = []
     }
 
+    /// The members beyond the cursor of a message. A message that rings goes to those that rest, too.
+    static func sweep(
+        _ lane: Int, beyond cursor: Int, rings: Bool, size: Int, at now: Date, on connection: PostgresConnection
+    ) async throws -> Shard {
+        let rows = try await connection.query(
+            """
+            select a.id, a.update_token, a.frequent, a.rests_until from \(crowd("\(lane)")) and a.id > \(cursor)
+            order by a.id limit \(size)
+            """)
+        var members: [CrowdShard.Member] = []
+        var resting: [(activity: Int, until: Date)] = []
+        for member in try rows.compactMap({ row in try Self.member(row).map { ($0, row) } }) {
+            let until: Date? = try member.1.decode("rests_until")
+            if let until, until > now, member.0.wantsFew, !rings {
+                resting.append((member.0.activity, until))
+            } else {
+                members.append(member.0)
+            }
+        }
+        return Shard(
+            members: members,
+            step: .sweep(
+                to: try rows.last?.decode(Int.self, "id") ?? cursor, isLast: rows.count < size, resting: resting.count),
+            resting: resting)
+    }
+
+    static func count(_ lane: Int, on connection: PostgresConnection) async throws -> Int {
+        try await connection.query("select count(*) as n from \(crowd("\(lane)"))").first?.decode("n") ?? 0
+    }
+
+    /// Reads a row with `id`, `update_token` and `frequent`.
     static func member(_ row: PostgresRow) throws -> CrowdShard.Member? {
         guard let bytes: [UInt8] = try row.decode([UInt8]?.self, "update_token"), let token = DeviceToken(bytes: bytes)
         else { return nil }
-        return CrowdShard.Member(activity: try row.decode("id"), token: token)
+        return CrowdShard.Member(
+            activity: try row.decode("id"), token: token, wantsFew: try !row.decode(Bool.self, "frequent"))
     }
 
     // MARK: Coming and going
 
     /// Makes lanes of crowds that are not there yet, beside their audiences' lanes: with their timestamps, so that those go
-    /// on rising on every device, their newest content and their end. Both lanes of a crowd are made together, for people
-    /// change their minds about frequent pushes.
+    /// on rising on every device, their newest content and their end.
     ///
     /// Events are locked as an acceptance locks them: what is being accepted meanwhile is the newest content here, or
     /// finds the crowd.
@@ -69,16 +71,13 @@ enum CrowdRows {
     /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key` and `app`.
     private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
         """
-        with wanted as (
-            select w.*, k.kind from (\(audiences)) w, (values ('crowd'::lane_kind), ('infrequent')) k(kind)
-        ), missing as (
-            select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from wanted w
-            where not exists (select from crowds c
-                where c.event_key = w.event_key and c.app = w.app and c.kind = w.kind)
+        with missing as (
+            select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from (\(audiences)) w
+            where not exists (select from crowds c where c.event_key = w.event_key and c.app = w.app)
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
-            select m.lane, m.kind, \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast,
+            select m.lane, \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast,
                 l.fenced_at
             from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
             for no key update of l
@@ -86,14 +85,14 @@ enum CrowdRows {
             insert into lanes (id, kind, \(AudienceColumns.ofCrowd), storage_policy, last_timestamp, newest_broadcast,
                 fenced_at)
             overriding system value
-            select lane, kind, \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp, newest_broadcast,
+            select lane, 'crowd', \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp, newest_broadcast,
                 fenced_at
             from beside
             returning id
         )
-        insert into crowds (lane, event_key, app, kind)
-        select m.lane, m.event_key, m.app, m.kind from missing m join made on made.id = m.lane
-        on conflict (event_key, app, kind) do nothing
+        insert into crowds (lane, event_key, app)
+        select m.lane, m.event_key, m.app from missing m join made on made.id = m.lane
+        on conflict (event_key, app) do nothing
         """
     }
 
@@ -158,8 +157,7 @@ enum CrowdRows {
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from crowds c cross join lateral (
-            select from activities where app = c.app and event_key = c.event_key and frequent >= (c.kind = 'crowd')
-                and frequent <= (c.kind = 'crowd') and in_crowd order by frequent, id limit 1) a
+            select from activities where app = c.app and event_key = c.event_key and in_crowd order by id limit 1) a
             where c.lane = \(lane))
         """
     }
@@ -170,8 +168,7 @@ enum CrowdRows {
     static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
         """
         (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (
-            select n.lane from crowds n where n.event_key = \(audience).event_key and n.app = \(app).id
-                and n.kind = 'crowd') end)
+            select n.lane from crowds n where n.event_key = \(audience).event_key and n.app = \(app).id) end)
         """
     }
 }

@@ -11,13 +11,13 @@ extension InstallationRows {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
         if !changes.updated.isEmpty {
-            statements += [update(changes.updated), moveCrowds(of: changes.updated, at: now)]
+            statements += [update(changes.updated), pace(changes.updated)]
         }
         if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
         if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
         if !changes.unfollowed.isEmpty { statements.append(delete(changes.unfollowed)) }
         if !changes.followed.isEmpty { statements.append(insert(changes.followed)) }
-        if !changes.takeovers.isEmpty { statements.append(carryOver(changes.takeovers, at: now)) }
+        if !changes.takeovers.isEmpty { statements += carryOver(changes.takeovers, at: now) }
         if !changes.followers.isEmpty { statements.append(queue(changes.followers, at: now)) }
         return statements
     }
@@ -57,19 +57,13 @@ extension InstallationRows {
             """
     }
 
-    /// An installation that changed its mind about frequent pushes is in the other crowd of each event, and joins it:
-    /// that may have got what theirs is about to get.
-    private static func moveCrowds(of records: [Register.Record], at now: Date) -> PostgresQuery {
+    /// Crowds go by the activities' copy of what an installation says of frequent pushes.
+    private static func pace(_ records: [Register.Record]) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
-            with moved as (
-                update activities a set frequent = r.frequent
-                from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
-                where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
-                returning a.id, a.app, a.event_key, a.frequent, a.in_crowd
-            )
-            insert into crowd_joins (activity, lane, due_at)
-            \(CrowdJoins.joining("select * from moved where in_crowd", now))
+            update activities a set frequent = r.frequent
+            from unnest(\(rows), \(records.map(\.details.frequentPushesEnabled))) as r(installation, frequent)
+            where a.installation = r.installation and a.installation = any(\(rows)) and a.frequent <> r.frequent
             """
     }
 
@@ -133,41 +127,43 @@ extension InstallationRows {
 
     // MARK: Starts under way
 
-    /// Locks the runs of apps in which a token changes hands, before any token does: a shard that is being made up is noted
-    /// by then, or finds the token with its new holder.
-    static func lockRuns(of takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
-        """
-        select from start_runs
-        where app = any(\(Set(takeovers.map { Int32($0.app) }).sorted())) and \(mayGoOn(at: now))
-        order by id for no key update
-        """
-    }
-
-    /// Runs that were closed lately may begin anew: they were stopped, or their event was declared again.
-    private static func mayGoOn(at now: Date) -> PostgresQuery {
-        "(closed_at is null or closed_at > \(now.addingTimeInterval(-86_400)))"
-    }
-
-    /// An installation that takes a token over counts as started where its former holder does, or may be at this
-    /// moment.
-    private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
-        """
-        insert into starts (run, installation, state, reason, at)
-        select r.id, n.id, coalesce(s.state, 'unknown'),
-            case when s.state is null then \(PostgresStartStore.takenOver) else s.reason end, coalesce(s.at, \(now))
-        from unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
+    /// An installation that takes a token over counts as started where its former holder does. Where a run is open and the
+    /// former holder has no result, it may have a push under way at this moment: the claim that takes the new holder off
+    /// the queue knows. No run is locked for that: whoever switches tokens stops no start.
+    private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> [PostgresQuery] {
+        let pairs: PostgresQuery = """
+            unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
                 as t(app, old, new)
             cross join lateral (
                 select id from installations where app = t.app and installation = t.old offset 0) o
             cross join lateral (
                 select id from installations where app = t.app and installation = t.new offset 0) n
+            """
+        return [
+            // Runs that were closed lately may begin anew: they were stopped, or their event was declared again.
+            """
+            insert into starts (run, installation, state, reason, at)
+            select r.id, n.id, s.state, s.reason, s.at from \(pairs)
             cross join lateral (
-                select id, noted from start_runs where app = t.app and \(mayGoOn(at: now)) offset 0) r
+                select id from start_runs
+                where app = t.app and (closed_at is null or closed_at > \(now.addingTimeInterval(-86_400))) offset 0) r
+            cross join lateral (
+                select state, reason, at from starts where run = r.id and installation = o.id offset 0) s
+            on conflict (run, installation) do nothing
+            """,
+            """
+            insert into start_queue as q (run, installation, due_at, former)
+            select r.id, n.id, \(now), array_agg(f) from \(pairs)
+            cross join lateral (select id from start_runs where app = t.app and closed_at is null offset 0) r
             left join lateral (
-                select state, reason, at from starts where run = r.id and installation = o.id offset 0) s on true
-        where s.state is not null or o.id = any(r.noted)
-        on conflict (run, installation) do nothing
-        """
+                select former from start_queue where run = r.id and installation = o.id offset 0) h on true
+            cross join lateral unnest(array_append(h.former, o.id)) f
+            where not exists (select from starts where run = r.id and installation = n.id)
+            group by n.id, r.id order by n.id, r.id
+            on conflict (run, installation) do update set due_at = least(q.due_at, excluded.due_at),
+                former = array(select distinct unnest(q.former || excluded.former))
+            """,
+        ]
     }
 
     /// Late followers: an open run that they follow, and have a token for, gets them in its queue, unless they have had

@@ -64,8 +64,8 @@ extension PostgresCrowdStore {
         try await connection.query(CrowdNews.show(news.broadcast))
         return CrowdShard(
             delivery: nil, lane: lane.id, address: news.address, requestID: .drawn(), body: news.body,
-            priority: news.priority,
-            expiration: Int(news.expiresAt.timeIntervalSince1970.rounded(.up)), attempts: 1, number: 0,
-            expiresAt: news.expiresAt, members: members, cursor: nil, isLast: true)
+            priority: news.priority, rings: false,
+            expiration: Int(news.expiresAt.timeIntervalSince1970.rounded(.up)), number: 0, expiresAt: news.expiresAt,
+            members: members, step: .emptyQueue)
     }
 }

@@ -9,15 +9,15 @@ package struct PostgresCrowdStore: CrowdStore {
     let database: Database
     private let intervals: Intervals
 
-    /// Seconds between two messages of one lane.
     package struct Intervals: Sendable {
-        package var frequent: TimeInterval
-        /// For people who switched frequent pushes off.
-        package var infrequent: TimeInterval
+        /// Seconds between two messages of one lane.
+        package var lane: TimeInterval
+        /// Seconds for which people who switched frequent pushes off rest after a push.
+        package var rest: TimeInterval
 
-        package init(frequent: TimeInterval, infrequent: TimeInterval) {
-            self.frequent = frequent
-            self.infrequent = infrequent
+        package init(lane: TimeInterval, rest: TimeInterval) {
+            self.lane = lane
+            self.rest = rest
         }
     }
 
@@ -32,8 +32,7 @@ package struct PostgresCrowdStore: CrowdStore {
         let now = claim.at.inMicroseconds
         let laneClaim = LaneClaim(
             environment: claim.environment, limit: claim.limit, replica: claim.replica, at: now,
-            leasedUntil: claim.leasedUntil, laneInterval: intervals.frequent,
-            infrequentInterval: intervals.infrequent)
+            leasedUntil: claim.leasedUntil, laneInterval: intervals.lane)
         let shards = try await database.transaction { connection in
             let due: [Int] = try await connection.query(
                 """
@@ -69,19 +68,22 @@ package struct PostgresCrowdStore: CrowdStore {
             guard let message = lanes[index].take(claim, requestID: UUID.drawn), let delivery = message.id,
                 var fanOut = message.fanOut
             else { continue }
-            let crowd = try await CrowdRows.shard(
-                of: lanes[index].id, fanOut, size: size(lanes[index].audience.bundleID), on: connection)
-            if fanOut.total == 0, let total = crowd.total {
-                fanOut.total = total
+            let lane = lanes[index].id
+            if fanOut == FanOut() {
+                fanOut.total = try await CrowdRows.count(lane, on: connection)
                 lanes[index].begin(fanOut, of: delivery)
+                try await connection.query(CrowdWaits.forget(before: delivery, on: lane))
             }
-            if crowd.members.isEmpty {
+            let shard = try await members(
+                for: delivery, fanOut.next, rings: message.alerting, of: lane,
+                size: size(lanes[index].audience.bundleID), at: claim.at, on: connection)
+            if shard.members.isEmpty {
+                let next = try await CrowdWaits.nextDue(of: delivery, on: lane, besides: [], on: connection)
                 _ = lanes[index].settle(
-                    FanOut.Progress(cursor: crowd.cursor, isSwept: crowd.isLast), of: delivery,
-                    number: message.attempts, by: claim.replica, again: claim.at, at: claim.at)
+                    FanOut.Progress(shard.step), of: delivery, number: message.attempts, by: claim.replica,
+                    again: next ?? claim.at, at: claim.at)
             } else {
-                try await CrowdJoins.reach(crowd.members, of: lanes[index].id, on: connection)
-                crowds[lanes[index].id] = crowd
+                crowds[lane] = shard
                 outgoing.add(message, of: lanes[index])
             }
         }
@@ -98,12 +100,30 @@ package struct PostgresCrowdStore: CrowdStore {
                 CrowdShard(
                     delivery: push.delivery, lane: push.lane, address: push.address,
                     requestID: push.message.requestID, body: push.body,
-                    priority: push.message.priority, expiration: push.message.apnsExpiration,
-                    attempts: (push.message.fanOut?.tries ?? 0) + 1, number: push.message.attempts,
-                    expiresAt: push.message.expiresAt, members: crowd.members,
-                    cursor: crowd.cursor, isLast: crowd.isLast)
+                    priority: push.message.priority, rings: push.message.alerting,
+                    expiration: push.message.apnsExpiration, number: push.message.attempts,
+                    expiresAt: push.message.expiresAt, members: crowd.members, step: crowd.step)
             }
         }
+    }
+
+    /// The members of a message's next shard: of its sweep, then of its queue.
+    private static func members(
+        for delivery: Int, _ next: FanOut.Next, rings: Bool, of lane: Int, size: Int, at now: Date,
+        on connection: PostgresConnection
+    ) async throws -> CrowdRows.Shard {
+        guard case .after(let cursor) = next else {
+            return try await CrowdWaits.shard(of: delivery, on: lane, size: size, at: now, on: connection)
+        }
+        let shard = try await CrowdRows.sweep(
+            lane, beyond: cursor, rings: rings, size: size, at: now, on: connection)
+        if !shard.members.isEmpty { try await CrowdJoins.reach(shard.members, of: lane, on: connection) }
+        if !shard.resting.isEmpty {
+            try await connection.query(
+                CrowdWaits.queue(
+                    shard.resting.map { ($0.activity, 0, $0.until) }, for: delivery, on: lane))
+        }
+        return shard
     }
 
     package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
@@ -137,10 +157,7 @@ package struct PostgresCrowdStore: CrowdStore {
                     )
                 }
             })
-        let again =
-            Self.refusedKeyAgain(outcomes)
-            ?? RetryPolicy.broadcasts.nextAttempt(
-                after: max(1, shard.attempts), now: now, jitter: .random(in: 0..<1))
+        let rests = resting(outcomes)
         guard let delivery = shard.delivery else {
             // Before the lane is given back, so that the same members are not taken once more.
             try await settle(
@@ -149,37 +166,86 @@ package struct PostgresCrowdStore: CrowdStore {
                     CrowdJoins.lock(outcomes.map(\.member)),
                     CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
                     CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
-                ], now: now)
+                ], rests, now: now)
             return try await database.transaction { connection in
                 try await LaneRows.change("\([shard.lane])", at: now, on: connection) {
                     $0.release(by: replica, at: now)
                 }
             }
         }
-        try await database.transaction { connection in
-            try await LaneRows.change("\([shard.lane])", at: now, on: connection) { lane in
-                _ = lane.settle(
-                    shard.progress(outcomes), of: delivery, number: shard.number, by: replica, again: again, at: now)
-            }
-        }
-        try await settle(care, [], now: now)
+        try await settle(shard, outcomes, of: delivery, replica: replica, now: now)
+        try await settle(care, [], rests, now: now)
     }
 
-    /// When a key that APNs refuses is asked about again: at its own pace, however often the shard met that.
-    private static func refusedKeyAgain(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> Date? {
+    /// Records what became of a shard of a message, and who waits for it still.
+    private func settle(
+        _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], of delivery: Int, replica: UUID, now: Date
+    ) async throws {
+        let again = Self.again(outcomes, now: now)
+        try await database.transaction { connection in
+            let loaded = try LaneRows.lanes(
+                try await connection.pipeline(LaneRows.load("\([shard.lane])")))
+            guard var lane = loaded.first else { return }
+            let others = try await CrowdWaits.nextDue(
+                of: delivery, on: shard.lane, besides: shard.members.map(\.activity), on: connection)
+            let next = (again.map(\.at) + (others.map { [$0] } ?? [])).min() ?? now
+            guard
+                lane.settle(
+                    shard.progress(outcomes), of: delivery, number: shard.number, by: replica, again: next, at: now)
+            else { return }
+            var statements: [PostgresQuery] = []
+            if case .queue = shard.step {
+                let waiting = Set(again.map(\.activity))
+                statements.append(
+                    CrowdWaits.done(
+                        shard.members.map(\.activity).filter { !waiting.contains($0) }, with: delivery))
+            }
+            if !again.isEmpty { statements.append(CrowdWaits.queue(again, for: delivery, on: shard.lane)) }
+            try await connection.pipeline(statements + LaneRows.write([lane], loaded: loaded, at: now))
+        }
+    }
+
+    /// Members that are to be tried again, and when: what APNs did not take at its time, what was not sent at once. A try
+    /// counts also where nothing was sent, for members without one are those that rest.
+    private static func again(
+        _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
+    ) -> [(activity: Int, attempts: Int, at: Date)] {
         outcomes.compactMap { outcome in
-            guard case .retry(let at, let reason) = outcome.verdict,
-                APNsReason(rawValue: reason).concernsProviderToken
-            else { return nil }
-            return at
-        }.max()
+            let attempts = outcome.member.attempts + 1
+            return switch outcome.verdict {
+            case .accepted, .rejected, .expired, .gone, .suspect: nil
+            case .retry(let at, _): (outcome.member.activity, attempts, at)
+            case .unknown:
+                (
+                    outcome.member.activity, attempts,
+                    RetryPolicy.broadcasts.nextAttempt(after: attempts, now: now, jitter: .random(in: 0..<1))
+                )
+            case nil: (outcome.member.activity, max(1, outcome.member.attempts), now)
+            }
+        }
+    }
+
+    /// Members that want few pushes, and may have got one.
+    private func resting(_ outcomes: [PushOutcome<CrowdShard.Member>]) -> [(activity: Int, until: Date)] {
+        outcomes.compactMap { outcome in
+            guard outcome.member.wantsFew else { return nil }
+            return switch outcome.verdict {
+            case .accepted, .unknown:
+                (outcome.member.activity, outcome.sentAt.addingTimeInterval(intervals.rest).inMicroseconds)
+            case .retry, .rejected, .expired, .gone, .suspect, nil: nil
+            }
+        }
     }
 
     /// Apart from the lane: a report of an activity locks it before its event, whose lock comes before lanes'.
-    private func settle(_ care: TokenCare, _ joins: [PostgresQuery], now: Date) async throws {
-        let statements = care.pruning(.activities, now: now) + joins
+    private func settle(
+        _ care: TokenCare, _ joins: [PostgresQuery], _ rests: [(activity: Int, until: Date)], now: Date
+    ) async throws {
+        var statements = care.pruning(.activities, besides: rests.map(\.activity), now: now)
+        if !rests.isEmpty { statements.append(CrowdJoins.rest(rests)) }
+        statements += joins
         guard !statements.isEmpty else { return }
-        try await database.transaction { connection in
+        try await database.transaction { [statements] connection in
             _ = try await connection.pipeline(statements)
         }
     }

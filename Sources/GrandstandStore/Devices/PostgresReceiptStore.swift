@@ -60,7 +60,7 @@ extension PostgresInstallationStore: ReceiptStore {
         of key: EventKey, within reach: AppReach
     ) async throws -> [(app: AppEnvironment, report: ReceiptReport)] {
         guard try await reading.query("select from events where key = \(key.rawValue)").first != nil else {
-            throw Problem(.eventNotFound, "There is no event \(key).")
+            throw Problem.noEvent(key)
         }
         try await EventReach.require(reach, event: key, on: reading)
         var audiences: [AppEnvironment: Evidence] = [:]

@@ -66,9 +66,6 @@ struct RegistrationTransaction: Sendable {
                 return Self.put(registration, &register)
             }
             let changes = register.changes
-            if !changes.takeovers.isEmpty {
-                try await connection.query(InstallationRows.lockRuns(of: changes.takeovers, at: now))
-            }
             return Work(
                 results: results, statements: InstallationRows.write(changes, at: now),
                 hasFollowers: !changes.followers.isEmpty)

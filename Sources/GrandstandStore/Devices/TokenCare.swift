@@ -48,9 +48,13 @@ struct TokenCare {
 
     /// The statements that prune tokens, for the transaction of the verdicts. A registration locks tokens before it
     /// queues for a start, so these go before anything is queued.
-    func pruning(_ place: Place, now: Date) -> [PostgresQuery] {
+    ///
+    /// - Parameter others: activities that the transaction changes as well.
+    func pruning(_ place: Place, besides others: [Int] = [], now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
-        if case .activities = place, !(gone.isEmpty && suspect.isEmpty) { statements.append(lockActivities) }
+        if case .activities = place, !(gone.isEmpty && suspect.isEmpty && others.isEmpty) {
+            statements.append(lockActivities(others))
+        }
         if !gone.isEmpty { statements.append(Self.removal(gone, place)) }
         if !suspect.isEmpty { statements.append(Self.suspicion(suspect, place, now: now)) }
         return statements
@@ -58,8 +62,8 @@ struct TokenCare {
 
     /// In order of their numbers, as reports lock them (`ActivityReportTransaction`): an update locks its rows in
     /// whichever order its plan finds them.
-    private var lockActivities: PostgresQuery {
-        let ids = Set((gone + suspect).map(\.answer.owner)).sorted()
+    private func lockActivities(_ others: [Int]) -> PostgresQuery {
+        let ids = Set((gone + suspect).map(\.answer.owner) + others).sorted()
         return "select from activities where id = any(\(ids)) order by id for no key update"
     }
 

@@ -11,7 +11,7 @@ enum AudienceColumns {
     /// Of these, the ones that a crowd's lane takes over from its audience.
     private static let crowdNames = ["priority"]
     /// Attributes that are in `audiences` alone.
-    private static let ownNames = ["delivery"]
+    private static let ownNames = ["delivery", "content"]
 
     static let id = list(idNames)
     /// The attributes that lanes have.
@@ -123,7 +123,7 @@ enum AudienceColumns {
 
     /// The values of an audience, in the order of `all`.
     static func values(_ audience: Audience) -> PostgresQuery {
-        "\(laneValues(audience)), \(audience.delivery.rawValue)::audience_delivery"
+        "\(laneValues(audience)), \(audience.delivery.rawValue)::audience_delivery, \(audience.content)::text"
     }
 
     /// A variant as its column has it: none is `''`, so that it can be part of a key.
@@ -136,6 +136,7 @@ enum AudienceColumns {
     static func audience(_ row: PostgresRow, as prefix: String = "") throws -> Audience {
         var audience = try audienceOfLane(row, as: prefix)
         audience.delivery = try row.word(prefix + "delivery")
+        audience.content = try row.decode(prefix + "content")
         return audience
     }
 

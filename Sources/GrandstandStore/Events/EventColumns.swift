@@ -27,6 +27,7 @@ enum EventColumns {
         Column("channels_open_before") { "\($0.channelsOpenBefore)::integer" },
         Column("metadata") { "\($0.metadata.map(PostgresJSON.init(bytes:)))::json" },
         Column("season") { "\(SeasonName.named(in: $0.metadata)?.rawValue)::text" },
+        Column("content") { "\($0.content)::text" },
         Column("defaults") { "\(defaults($0).map(PostgresJSON.init(bytes:)))::json" },
     ]
 
@@ -64,7 +65,7 @@ enum EventColumns {
             channelsOpenAt: openBefore == nil ? try row.decode("channels_open_at") : nil,
             channelsOpenBefore: openBefore, audiences: audiences,
             metadata: try row.decode(PostgresJSON?.self, "metadata")?.bytes, topics: try row.topics(), start: start,
-            defaults: try row.eventDefaults())
+            defaults: try row.eventDefaults(), content: try row.decode("content"))
     }
 
     private static func list(_ parts: [PostgresQuery]) -> PostgresQuery {

@@ -25,25 +25,27 @@ enum EventReach {
 
     /// Refuses an event that is out of reach, by what this transaction sees.
     ///
-    /// - Throws: `forbidden`. An event that is not there is not refused.
-    static func require(_ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying) async throws {
-        guard reach != .all else { return }
-        let known = try await connection.query(
-            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
-        guard try known.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
-    }
-
-    /// Refuses a broadcast of an event, or to a channel, that is out of reach. One that went to other apps only, before
-    /// the event was this app's, is out of reach too.
-    ///
-    /// - Throws: `forbidden`. A broadcast that is not there is not refused.
+    /// - Throws: `event-not-found`, or `forbidden` for who wants to declare it. An event that is not there is not refused.
     static func require(
-        _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
+        _ reach: AppReach, event key: EventKey, declaring: Bool = false, on connection: some PostgresQuerying
     ) async throws {
         guard reach != .all else { return }
         let known = try await connection.query(
+            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
+        guard try known.first?.decode(Bool.self, "is_covered") ?? true else {
+            throw declaring ? Problem.takenEvent(key) : Problem.noEvent(key)
+        }
+    }
+
+    /// Whether a broadcast of an event, or to a channel, is within reach. One that went to other apps only, before the event
+    /// was this app's, is out of reach too.
+    static func reaches(
+        _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
+    ) async throws -> Bool {
+        guard reach != .all else { return true }
+        let known = try await connection.query(
             "select \(covers(reach, broadcast: "b")) as is_covered from broadcasts b where b.id = \(id)")
-        guard try known.first?.decode(Bool.self, "is_covered") ?? true else { throw reach.refusal }
+        return try known.first?.decode(Bool.self, "is_covered") ?? true
     }
 
     /// The condition on a broadcast, or `true`: its event is within reach, or the channel or token it is for; and of those that

@@ -16,7 +16,7 @@ extension PostgresEventStore {
                 where key = \(key.rawValue) for no key update
                 """)
             try await EventReach.require(reach, event: key, on: connection)
-            guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+            guard let event = events.first else { throw Problem.noEvent(key) }
             try condition.check(try event.decode("version"))
             guard try !event.decode(Bool.self, "is_over") else {
                 if sendsEnd { try await Self.requireEnds(of: key, on: connection) }

@@ -25,7 +25,7 @@ extension PostgresEventStore {
         lanes[lead].judgeExpirations(waiting.headers)
         let new = lanes[lead].messages.filter { $0.id == nil }
         try await connection.pipeline(
-            (new.isEmpty ? [] : [LaneRows.insert(new, in: new.map { _ in crowd })])
+            (new.isEmpty ? [] : [LaneRows.insert(new.map { DeliveryRow($0, of: lanes[lead]) })])
                 + LaneRows.write(lanes, loaded: loaded, at: now)
                 + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
     }
@@ -72,7 +72,7 @@ extension PostgresEventStore {
         var waiting = Waiting()
         let rows = try await connection.query(
             """
-            select id, \(BroadcastRows.columns), apns_expiration from broadcasts b where id = any(\(messages.map(\.broadcast)))
+            select id, \(BroadcastRows.content), apns_expiration from broadcasts b where id = any(\(messages.map(\.broadcast)))
                 and not exists (select from deliveries where broadcast_id = b.id and lane = \(crowd))
             """)
         var known: Set<UUID> = []

@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import JSON
 internal import Postgres
 
 extension PostgresEventStore {
@@ -13,7 +14,7 @@ extension PostgresEventStore {
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
-                try await EventReach.require(reach, event: specification.key, on: connection)
+                try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
                 // Made by another writer since it was looked for.
                 if condition == .absent { try condition.check(0) }
             }
@@ -22,6 +23,7 @@ extension PostgresEventStore {
             }
             let created = written == .created
             try await Self.refuseUnknownApps(specification, on: connection)
+            let contents = try await Self.checkContents(specification, on: connection)
             let (apps, moved, warnings) = try await Self.writeAudiences(
                 specification, isNew: created, now: now, on: connection)
             try await Self.writeStart(specification, by: actor, now: now, on: connection)
@@ -39,7 +41,7 @@ extension PostgresEventStore {
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return (created, warnings + moving + told.start)
+            return (created, warnings + moving + told.start + contents)
         }
         guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
@@ -65,7 +67,7 @@ extension PostgresEventStore {
             "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
         ).first
         if condition != .none {
-            try await EventReach.require(reach, event: key, on: connection)
+            try await EventReach.require(reach, event: key, declaring: true, on: connection)
             try condition.check(try row?.decode("version"))
         }
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
@@ -147,6 +149,43 @@ extension PostgresEventStore {
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)
         }
+    }
+
+    /// Holds the content of its start to the type of the start's attributes.
+    ///
+    /// - Returns: warnings about that, and about content types that an app does not have.
+    /// - Throws: `content-mismatch`, `payload-too-large`.
+    private static func checkContents(
+        _ specification: EventSpecification, on connection: PostgresConnection
+    ) async throws -> [String] {
+        let apps = Set(specification.audiences.map(\.bundleID))
+        let start = specification.start
+        let named = Set(specification.audiences.compactMap { $0.content ?? specification.content })
+        guard !named.isEmpty || start != nil else { return [] }
+        let types = try await connection.query(
+            """
+            select bundle_id, attributes_type, declaration from content_types
+            where bundle_id = any(\(apps.map(\.rawValue).sorted()))
+                and attributes_type = any(\((named.union([start?.attributesType].compactMap(\.self))).sorted()))
+            order by bundle_id
+            """
+        ).map { try $0.contentType() }
+        var warnings: [String] = []
+        for audience in specification.audiences {
+            guard let name = audience.content ?? specification.content,
+                !types.contains(where: { $0.bundleID == audience.bundleID && $0.attributesType == name })
+            else { continue }
+            warnings.append(
+                "\(audience.id.words) names the content type \(JSONText.quoted(name)), which the app does not have. "
+                    + "Declare it with PUT /v1/apps/\(audience.bundleID)/contents/….")
+        }
+        for type in types where type.attributesType == start?.attributesType {
+            try start?.requireFit(with: specification.defaults, stamp: type.stamp)
+            let faults = start?.contentState.map { type.faults(of: $0, at: "/start/contentState") } ?? []
+            if type.check == .refuse, !faults.isEmpty { throw Problem.contentMismatch(faults) }
+            warnings += faults.prefix(5).map { "\($0.pointer): \($0.detail)" }
+        }
+        return warnings
     }
 
     /// Closes lanes and cancels what waits on them.

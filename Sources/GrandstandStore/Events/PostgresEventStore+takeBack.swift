@@ -18,7 +18,7 @@ extension PostgresEventStore {
                 select ended_at is not null or cancelled_at is not null as is_over from events
                 where key = \(key.rawValue) for no key update
                 """)
-            guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+            guard let event = events.first else { throw Problem.noEvent(key) }
             try await EventReach.require(reach, event: key, on: connection)
             // All of the event's, in their order: news goes by an acceptance, which locks them.
             try await connection.query(

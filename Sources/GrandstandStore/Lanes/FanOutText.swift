@@ -9,13 +9,13 @@ enum FanOutText {
         writer.object { object in
             object.member("cursor", fanOut.cursor)
             object.member("swept", fanOut.isSwept)
-            object.member("tries", fanOut.tries)
+            object.member("waiting", fanOut.waiting)
+            object.member("resting", fanOut.resting)
             object.member("total", fanOut.total)
             object.member("accepted", fanOut.accepted)
             object.member("rejected", fanOut.rejected)
             object.member("gone", fanOut.gone)
             object.member("expired", fanOut.expired)
-            object.array("again", fanOut.again) { $0.integer($1) }
         }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
@@ -26,8 +26,8 @@ enum FanOutText {
         let value = try JSONValue(parsing: json.bytes)
         func number(_ name: String) -> Int { value[name].flatMap(integer) ?? 0 }
         var fanOut = FanOut(
-            cursor: number("cursor"), again: (value["again"]?.elements ?? []).compactMap(integer),
-            tries: number("tries"), total: number("total"), accepted: number("accepted"), rejected: number("rejected"),
+            cursor: number("cursor"), waiting: number("waiting"), resting: number("resting"), total: number("total"),
+            accepted: number("accepted"), rejected: number("rejected"),
             gone: number("gone"), expired: number("expired"))
         if case .bool(true)? = value["swept"]?.kind { fanOut.isSwept = true }
         return fanOut

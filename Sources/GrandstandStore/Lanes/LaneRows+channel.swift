@@ -5,7 +5,7 @@ internal import Postgres
 
 extension LaneRows {
     /// Locks lanes, gives them a channel or takes theirs away, and writes them back, with what no message's way changes: the
-    /// audience's attributes, expirations, and until when a channel that was given up is needed.
+    /// audience's attributes, and until when a channel that was given up is needed.
     ///
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
@@ -44,28 +44,14 @@ extension LaneRows {
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
         let changed = zip(lanes, loaded).filter { $0.audience != $1.audience }.map(\.0)
-        let judged = zip(lanes, loaded).flatMap { lane, before in
-            zip(lane.messages, before.messages).filter { $0.apnsExpiration != $1.apnsExpiration }.map(\.0)
-        }
-        var statements: [PostgresQuery] = []
-        if !changed.isEmpty {
-            // Their rows of audiences were written before.
-            statements.append(
-                """
-                update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
-                from audiences u where u.lane = l.id and l.id = any(\(changed.map(\.id)))
-                """)
-        }
-        if !judged.isEmpty {
-            let ids = judged.compactMap(\.id)
-            statements.append(
-                """
-                update deliveries d set apns_expiration = r.apns_expiration
-                from unnest(\(ids), \(judged.map(\.apnsExpiration))) as r(id, apns_expiration)
-                where d.id = r.id and d.id = any(\(ids))
-                """)
-        }
-        return statements
+        guard !changed.isEmpty else { return [] }
+        // Their rows of audiences were written before.
+        return [
+            """
+            update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
+            from audiences u where u.lane = l.id and l.id = any(\(changed.map(\.id)))
+            """
+        ]
     }
 
     /// Writes to channels what their lanes knew of them.

@@ -4,20 +4,34 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// The statements that write lanes back as they were decided: the messages that changed, by their IDs, then the
-    /// lanes.
+    /// The statements that write lanes back as they were decided: the messages that changed, then the lanes that did.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
         guard !lanes.isEmpty else { return [] }
         if let ends = Database.ends { ends.add(ended(lanes, loaded: loaded)) }
-        let changed = zip(lanes, loaded).flatMap { lane, before in
+        var (messages, messagesBefore): ([DeliveryRow], [DeliveryRow]) = ([], [])
+        var (rows, rowsBefore): ([LaneRow], [LaneRow]) = ([], [])
+        for (lane, before) in zip(lanes, loaded) {
             // A verb appends messages and changes them; it removes none.
-            zip(lane.messages, before.messages).lazy.filter { $0 != $1 }.map(\.0)
+            for (message, old) in zip(lane.messages, before.messages)
+            where message != old || message.state == .sending && lane.lease?.until != before.lease?.until {
+                messages.append(DeliveryRow(message, of: lane))
+                messagesBefore.append(DeliveryRow(old, of: before))
+            }
+            let (row, old) = (LaneRow(lane, at: now), LaneRow(loaded: before))
+            guard !row.isSame(old) else { continue }
+            rows.append(row)
+            rowsBefore.append(old)
         }
-        var statements = [PostgresOutbox.planning(rows: max(lanes.count, changed.count))]
-        if !changed.isEmpty { statements.append(update(changed)) }
-        return statements + [update(lanes, at: now)]
+        guard !messages.isEmpty || !rows.isEmpty else { return [] }
+        var statements = [PostgresOutbox.planning(rows: max(lanes.count, messages.count))]
+        if !messages.isEmpty {
+            statements.append(
+                DeliveryRow.columns.update(messages, from: messagesBefore, ids: messages.compactMap(\.message.id)))
+        }
+        if !rows.isEmpty { statements.append(LaneRow.columns.update(rows, from: rowsBefore, ids: rows.map(\.lane.id))) }
+        return statements
     }
 
     /// Messages that came to their end between the two, those that were appended among them.
@@ -67,66 +81,7 @@ extension LaneRows {
     /// Appends messages that were accepted, in order.
     ///
     /// - Returns: the statement; its rows have `id` and `lane`.
-    static func insert(_ messages: [LaneMessage], in lanes: [Int]) -> PostgresQuery {
-        """
-        insert into deliveries (broadcast_id, lane, state, is_end, is_start, alerting, rings_until, priority, plain_priority,
-            apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
-            content_before, content_bytes, alert_bytes)
-        select broadcast_id, lane, state::delivery_state, is_end, is_start, alerting, rings_until, priority, plain_priority,
-            apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason, settled_at,
-            content_before, content_bytes, alert_bytes
-        from unnest(\(messages.map(\.broadcast)), \(lanes), \(messages.map(\.state.rawValue)),
-            \(messages.map(\.isEnd)), \(messages.map(\.isStart)), \(messages.map(\.alerting)), \(messages.map(\.ringsUntil)),
-            \(messages.map(\.priority.rawValue)), \(messages.map(\.plainPriority.rawValue)),
-            \(messages.map(\.apnsExpiration)), \(messages.map(\.expiresAt)), \(messages.map(\.attempts)),
-            \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.channelID)),
-            \(messages.map(\.reason)), \(messages.map(\.settledAt)), \(messages.map(\.contentBefore)),
-            \(messages.map(\.contentBytes)), \(messages.map(\.alertBytes)))
-            with ordinality as r(broadcast_id, lane, state, is_end, is_start, alerting, rings_until, priority, plain_priority,
-                apns_expiration, expires_at, attempts, apns_timestamp, apns_request_id, channel_id, reason,
-                settled_at, content_before, content_bytes, alert_bytes, place)
-        order by place returning id, lane
-        """
-    }
-
-    /// `= any(…)` names the rows once more: a cached plan that was made while the table was empty reads by key then, too.
-    private static func update(_ messages: [LaneMessage]) -> PostgresQuery {
-        let ids = messages.compactMap(\.id)
-        return """
-            update deliveries d set state = r.state::delivery_state, alerting = r.alerting, priority = r.priority,
-                attempts = r.attempts, refusals = r.refusals, next_attempt_at = r.next_attempt_at, apns_timestamp = r.apns_timestamp,
-                apns_request_id = r.apns_request_id, apns_unique_id = r.apns_unique_id, channel_id = r.channel_id,
-                reason = r.reason, settled_at = r.settled_at, content_of = r.content_of,
-                content_sent = r.content_sent, content_bytes = r.content_bytes,
-                fan_out = r.fan_out::json
-            from unnest(\(ids), \(messages.map(\.state.rawValue)), \(messages.map(\.alerting)),
-                \(messages.map(\.priority.rawValue)), \(messages.map(\.attempts)), \(messages.map(\.refusals)),
-                \(messages.map(\.nextAttemptAt)), \(messages.map(\.timestamp)), \(messages.map(\.requestID)), \(messages.map(\.uniqueID)),
-                \(messages.map(\.channelID)), \(messages.map(\.reason)), \(messages.map(\.settledAt)),
-                \(messages.map(\.contentOf)), \(messages.map(\.contentSent)), \(messages.map(\.contentBytes)),
-                \(messages.map { $0.fanOut.map(FanOutText.text) }))
-                as r(id, state, alerting, priority, attempts, refusals, next_attempt_at, apns_timestamp, apns_request_id,
-                    apns_unique_id, channel_id, reason, settled_at, content_of, content_sent, content_bytes, fan_out)
-            where d.id = r.id and d.id = any(\(ids))
-            """
-    }
-
-    private static func update(_ lanes: [Lane], at now: Date) -> PostgresQuery {
-        let ids = lanes.map(\.id)
-        return """
-            update lanes l set channel = r.channel,
-                due_at = case when l.kind in ('channel', 'token') then r.due_at end,
-                shard_due_at = case when l.kind in ('crowd', 'infrequent') then r.due_at end, rank = r.rank, leased_by = r.leased_by,
-                leased_until = r.leased_until, last_timestamp = r.last_timestamp, ready_at = r.ready_at,
-                fenced_at = r.fenced_at, closed_at = r.closed_at, newest_broadcast = r.newest,
-                stored_until = r.stored_until
-            from unnest(\(ids), \(lanes.map { $0.channel?.id }), \(lanes.map { $0.due(at: now) }),
-                \(lanes.map { $0.rank(at: now).rawValue }), \(lanes.map { $0.lease?.replica }), \(lanes.map { $0.lease?.until }),
-                \(lanes.map(\.lastTimestamp)), \(lanes.map(\.readyAt)), \(lanes.map(\.fencedAt)),
-                \(lanes.map(\.closedAt)), \(lanes.map(\.newest)), \(lanes.map(\.storedUntil)))
-                as r(id, channel, due_at, rank, leased_by, leased_until, last_timestamp, ready_at, fenced_at,
-                    closed_at, newest, stored_until)
-            where l.id = r.id and l.id = any(\(ids))
-            """
+    static func insert(_ messages: [DeliveryRow]) -> PostgresQuery {
+        DeliveryRow.columns.insert(messages, returning: "id, lane")
     }
 }

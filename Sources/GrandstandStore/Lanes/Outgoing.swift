@@ -6,27 +6,20 @@ internal import Postgres
 /// The requests to APNs for the messages that lanes took: contents and addresses are read once it is known which
 /// messages go.
 struct Outgoing {
-    struct Item {
-        let lane: Int
-        let audience: Audience
-        /// Of a lane of one token.
-        let token: DeviceToken?
-        let message: LaneMessage
-    }
-
-    private(set) var items: [Item] = []
+    /// Each with its lane.
+    private(set) var items: [(lane: Lane, message: LaneMessage)] = []
 
     var isEmpty: Bool { items.isEmpty }
 
     mutating func add(_ message: LaneMessage, of lane: Lane) {
-        items.append(Item(lane: lane.id, audience: lane.audience, token: lane.token, message: message))
+        items.append((lane, message))
     }
 
     /// The organisers' parts of the messages.
     var contents: PostgresQuery {
         let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
-            select id, \(BroadcastRows.columns), greatest(accepted_at, send_at) as asked_at from broadcasts
+            select id, \(BroadcastRows.content), greatest(accepted_at, send_at) as asked_at from broadcasts
             where id = any(\(Array(ids)))
             """
     }
@@ -46,7 +39,7 @@ struct Outgoing {
 
     /// The addresses of the apps.
     var destinations: PostgresQuery {
-        let apps = Set(items.lazy.map(\.audience.app)).sorted { one, other in
+        let apps = Set(items.lazy.map { $0.lane.audience.app }).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
         }
         return """
@@ -69,13 +62,13 @@ struct Outgoing {
         ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
         let addresses = try Self.addresses(rows)
-        return items.compactMap { item in
-            let (audience, message) = (item.audience, item.message)
-            guard let id = message.id ?? ids[item.lane], let address = addresses[audience.app],
-                let body = Self.body(of: item, contents), let request = Self.request(item, body)
+        return items.compactMap { lane, message in
+            guard let id = message.id ?? ids[lane.id], let address = addresses[lane.audience.app],
+                let body = Self.body(of: message, to: lane.audience.variant, contents),
+                let request = Self.request(message, on: lane, body)
             else { return nil }
             return ClaimedDelivery(
-                id: id, lane: item.lane, address: address, storagePolicy: audience.storagePolicy,
+                id: id, lane: lane.id, address: address, storagePolicy: lane.audience.storagePolicy,
                 message: request, attempts: message.attempts, expiresAt: message.expiresAt,
                 askedAt: times[message.broadcast])
         }
@@ -90,9 +83,10 @@ struct Outgoing {
         return addresses
     }
 
-    private static func request(_ item: Item, _ body: [UInt8]) -> ClaimedDelivery.Message? {
-        let message = item.message
-        if let token = item.token {
+    private static func request(
+        _ message: LaneMessage, on lane: Lane, _ body: [UInt8]
+    ) -> ClaimedDelivery.Message? {
+        if let token = lane.token {
             return .push(
                 DevicePush(
                     token: token, body: body, priority: message.priority, expiration: message.apnsExpiration,
@@ -120,17 +114,18 @@ struct Outgoing {
     /// - Parameters: as of `deliveries`.
     func pushes(contents: [UUID: BroadcastContent], destinations rows: PostgresRows) throws -> [Push] {
         let addresses = try Self.addresses(rows)
-        return items.compactMap { item in
-            guard let delivery = item.message.id, let address = addresses[item.audience.app],
-                let body = Self.body(of: item, contents)
+        return items.compactMap { lane, message in
+            guard let delivery = message.id, let address = addresses[lane.audience.app],
+                let body = Self.body(of: message, to: lane.audience.variant, contents)
             else { return nil }
-            return Push(delivery: delivery, lane: item.lane, address: address, body: body, message: item.message)
+            return Push(delivery: delivery, lane: lane.id, address: address, body: body, message: message)
         }
     }
 
     /// The body as the message goes now: perhaps without its alert, or with the content of another.
-    private static func body(of item: Item, _ contents: [UUID: BroadcastContent]) -> [UInt8]? {
-        let (message, variant) = (item.message, item.audience.variant)
+    private static func body(
+        of message: LaneMessage, to variant: Variant?, _ contents: [UUID: BroadcastContent]
+    ) -> [UInt8]? {
         guard let timestamp = message.timestamp, var payload = contents[message.broadcast]?.payload(for: variant),
             let content = contents[message.content]?.payload(for: variant)
         else { return nil }
@@ -140,6 +135,6 @@ struct Outgoing {
             payload.staleDate = content.staleDate
             payload.relevanceScore = content.relevanceScore
         }
-        return payload.body(timestamp: timestamp)
+        return payload.stamped(message.stamp, timestamp: timestamp).body(timestamp: timestamp)
     }
 }

@@ -24,11 +24,9 @@ package struct PostgresLiveStore: LiveStore {
                 order by accepted_at desc, id desc limit \(LiveBoard.length)) b on true
             left join lateral (
                 select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
-                    select t.state, count(*) as n from (
-                        select \(CrowdEntries.state) as state from deliveries d \(lanes)
-                        where d.broadcast_id = b.id and \(EventReach.covers(reach, lane: "l"))
-                        \(CrowdEntries.grouping)) t
-                    group by t.state) s) c on true
+                    select d.state, count(*) as n from deliveries d \(lanes)
+                    where d.broadcast_id = b.id and \(EventReach.covers(reach, lane: "l"))
+                    group by d.state) s) c on true
             where e.key = any(\(keys.map(\.rawValue))) and \(EventReach.covers(reach, event: "e.key"))
             order by e.key, b.accepted_at desc, b.id desc
             """)

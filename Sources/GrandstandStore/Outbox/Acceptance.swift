@@ -15,6 +15,8 @@ struct Acceptance {
         /// Of an event: what its messages have that say nothing themselves.
         var defaults = EventDefaults()
         var times = EventTimes()
+        /// Of an event: what is known of its states.
+        var progress = StateDecision.Progress()
         /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
         var lanes: [Int]
         /// Which lane leads, for each that follows one (`Lane.follow`).
@@ -33,6 +35,8 @@ struct Acceptance {
         let warnings: [String]
         /// The apps it is for.
         let apps: [BundleID]
+        /// Of one that was made of a state.
+        var state: StateDecision?
     }
 
     /// When it is decided; an item may have come a little earlier.
@@ -51,6 +55,10 @@ struct Acceptance {
     private var followers: [Int: [Int]] = [:]
     /// Places of crowds' lanes that have members.
     private var heard: Set<Int> = []
+    /// The content types of lanes that are an audience's own.
+    private let types: ContentRows.Types
+    /// The newest contents of lanes, by their broadcasts; read where a state is to be compared.
+    private let newest: [UUID: BroadcastContent]
     /// Lanes of audiences whose channels have no place.
     private let withoutPlace: Set<Int>
     /// Places of lanes that followed.
@@ -64,18 +72,26 @@ struct Acceptance {
     /// Events that begin, with the time of the update that begins each.
     private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
+    /// What is known of the states of events that were told some.
+    private(set) var progress: [String: StateDecision.Progress] = [:]
+    /// What states came to, to be counted.
+    private(set) var told: [Occurrence] = []
     /// The requests of promoted broadcasts, their events' defaults included.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of their IDs.
     ///   - made: those of them that the transaction made.
+    ///   - types: the content types of their audiences.
+    ///   - newest: their newest contents, where a state is to be compared.
     ///   - withoutPlace: those of them whose channels are not made because there is no place for them.
     init(
-        targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], withoutPlace: Set<Int> = [],
-        now: Date
+        targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], types: ContentRows.Types = .init(),
+        newest: [UUID: BroadcastContent] = [:], withoutPlace: Set<Int> = [], now: Date
     ) {
         self.targets = targets
+        self.types = types
+        self.newest = newest
         self.made = made
         self.withoutPlace = withoutPlace
         loaded = lanes
@@ -93,7 +109,11 @@ struct Acceptance {
     }
 
     /// Decides one item that came at `now`; a refusal leaves no trace.
-    mutating func add(_ intake: BroadcastIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast {
+    ///
+    /// - Parameter state: the decision that it comes of.
+    mutating func add(
+        _ intake: BroadcastIntake, at now: Date, state: StateDecision? = nil, plan: DeliveryPlanning
+    ) throws(Problem) -> Broadcast {
         let id = UUID.drawn()
         var intake = intake
         let times = targets[intake.target]?.times
@@ -121,14 +141,15 @@ struct Acceptance {
                 id: id, intake: intake,
                 lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: acceptedAt,
                 isScheduled: sendAt != nil,
-                warnings: warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted()))
+                warnings: warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted(), state: state))
         var broadcast = Broadcast(
             id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
             event: intake.request.payload.event, acceptedAt: acceptedAt, sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil
-                ? enqueue(id, decided, intake.target, begins: acceptedAt).withCrowdsJoined : [],
+                ? enqueue(id, decided, intake.target, begins: acceptedAt, notBefore: state?.notBefore) : [],
             warnings: warnings, by: intake.actor.text)
         broadcast.sendAfterStart = intake.request.sendAfterStart
+        (broadcast.outcome, broadcast.rule) = (state?.outcome, state?.rule)
         return broadcast
     }
 
@@ -163,7 +184,7 @@ struct Acceptance {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
         guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
-            throw intake.reach.refusal
+            throw intake.target.absent
         }
         // A start begins something; an end before it was another's.
         let isStart = intake.request.payload.event == .start
@@ -173,6 +194,7 @@ struct Acceptance {
         }
         let request = intake.request.filled(by: target.defaults, at: time)
         var plan = try plan(request, audiences(of: open), time)
+        try plan.check(by: types(of: all), missing: missingTypes(of: all), limit: request.bodyLimit)
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         if !withoutPlace.isEmpty {
             let reached = Set(plan.items.lazy.map(\.audience.id))
@@ -192,6 +214,98 @@ struct Acceptance {
             request: request, plan: plan, items: items,
             leads: plan.items.flatMap { byAudience[$0.audience.id] ?? [] }.filter { leads[$0] == nil })
     }
+
+    /// The content types of the audiences of these lanes.
+    private func types(of places: [Int]) -> [Audience.ID: ContentType] {
+        guard !types.byLane.isEmpty else { return [:] }
+        return Dictionary(
+            places.compactMap { place in types.byLane[lanes[place].id].map { (lanes[place].audience.id, $0) } }
+        ) {
+            one, _ in one
+        }
+    }
+
+    /// Those of them that name a content type which their app does not have.
+    private func missingTypes(of places: [Int]) -> [Audience.ID: String] {
+        guard !types.missing.isEmpty else { return [:] }
+        return Dictionary(
+            places.compactMap { place in types.missing[lanes[place].id].map { (lanes[place].audience.id, $0) } }
+        ) {
+            one, _ in one
+        }
+    }
+
+    // MARK: States
+
+    /// Decides one state that came at `now`; a refusal leaves no trace.
+    ///
+    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
+    mutating func tell(_ intake: StateIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast? {
+        let decision = try decide(intake, at: now)
+        var broadcast: Broadcast?
+        if let request = decision.request {
+            broadcast = try add(
+                BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
+                state: decision, plan: plan)
+        }
+        if targets[intake.target]?.progress != decision.progress {
+            targets[intake.target]?.progress = decision.progress
+            progress[intake.eventKey.rawValue] = decision.progress
+        }
+        told.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
+        return broadcast
+    }
+
+    /// - Throws: `event-not-found`, `forbidden`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
+    ///   the event lacks.
+    func decide(_ intake: StateIntake, at now: Date) throws(Problem) -> StateDecision {
+        let report = intake.report
+        guard let target = targets[intake.target] else { throw intake.target.absent }
+        let all = target.lanes.compactMap { places[$0] }
+        guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
+            throw intake.reach.refusal
+        }
+        let ids = all.map { lanes[$0].audience.id }
+        let unknown = (report.audiences ?? []).enumerated().filter { selector in
+            !ids.contains(where: selector.element.matches)
+        }
+        guard unknown.isEmpty else {
+            throw Problem(
+                .invalidRequest, "Some audiences are not the event's.",
+                errors: unknown.map {
+                    FieldError(pointer: "/audiences/\($0.offset)", detail: $0.element.objection(among: ids))
+                })
+        }
+        try BroadcastContent(
+            BroadcastPayload(event: .update), byVariant: report.byVariant.mapValues { _ in BroadcastContent.Override() }
+        ).requireVariants(among: ids)
+        let selected = all.filter { place in
+            leads[place] == nil && report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+        }
+        let open = target.isOver ? [] : selected.filter { lanes[$0].fencedAt == nil }
+        let types = types(of: all)
+        let decision = try StateDecision(
+            report,
+            to: (open.isEmpty ? selected : open).map { place in
+                let id = lanes[place].audience.id
+                return StateDecision.Standing(audience: id, type: types[id], newest: newestContent(of: place))
+            }, isOver: open.isEmpty, progress: target.progress, now: now)
+        guard !open.isEmpty || decision.request == nil else { throw intake.target.over }
+        // What an event that is over showed last may be told once more, and nothing else.
+        guard !open.isEmpty || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
+        else {
+            throw intake.target.over
+        }
+        return decision
+    }
+
+    /// The newest accepted content of a lane's audience.
+    private func newestContent(of place: Int) -> [UInt8]? {
+        guard let id = lanes[place].newest, let content = contents[id] ?? newest[id] else { return nil }
+        return content.payload(for: lanes[place].audience.variant).contentState
+    }
+
+    // MARK: Parts of a decision
 
     /// Whether a selector of the request names audiences all of which got their end.
     private func namesFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
@@ -221,14 +335,15 @@ struct Acceptance {
 
     /// - Parameter time: when it was accepted, or was to go: an event that has not begun begins then.
     private mutating func enqueue(
-        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date
+        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date, notBefore: Date? = nil
     ) -> [Delivery] {
         let plan = decided.plan
         contents[id] = plan.content
         for lead in decided.leads { level(lead) }
         let deliveries = decided.items.compactMap { decision -> Delivery? in
             let (place, item) = (decision.place, decision.item)
-            let message = LaneMessage(id, plan, item)
+            var message = LaneMessage(id, plan, item)
+            message.nextAttemptAt = notBefore
             if decision.refusal == nil {
                 lanes[place].accept(message, at: now)
             } else {
@@ -283,7 +398,7 @@ struct Acceptance {
 
     /// The loops to be woken after the commit: none is needed where everything that is new departs.
     var topics: Set<WakeTopic> {
-        let departing = Set(outgoing.items.lazy.map(\.lane))
+        let departing = Set(outgoing.items.lazy.map { $0.lane.id })
         let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
         var topics = Set(waiting.map { WakeTopic.lanes(lanes[$0].audience.environment) })
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
@@ -293,12 +408,11 @@ struct Acceptance {
 
     // MARK: Writing
 
-    /// Messages to append, in order, each with its lane.
-    var appended: (lanes: [Int], messages: [LaneMessage]) {
-        let messages = accepted.compactMap { place, broadcast in
-            lanes[place].messages.last { $0.broadcast == broadcast }
+    /// Messages to append, in order.
+    var appended: [DeliveryRow] {
+        accepted.compactMap { place, broadcast in
+            lanes[place].messages.last { $0.broadcast == broadcast }.map { DeliveryRow($0, of: lanes[place]) }
         }
-        return (accepted.map { lanes[$0.place].id }, messages)
     }
 
     /// The lanes that took a message or followed one that did, and the same as they were.
@@ -340,8 +454,8 @@ extension LaneMessage {
             // Without its alert a start is none: it goes with it or not at all.
             ringsUntil: isStart ? nil : item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
             requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
-            contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
-            alertBytes: payload.alert?.count)
+            contentBytes: item.longest.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
+            alertBytes: payload.alert?.count, stamp: item.stamp)
     }
 }
 

@@ -3,9 +3,23 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The broadcasts of one call.
+/// The broadcasts of one call, or the states.
 struct AcceptCall: Sendable {
-    let items: [BroadcastIntake]
+    enum Item: Sendable {
+        case message(BroadcastIntake)
+        case state(StateIntake)
+
+        var target: BroadcastTarget {
+            switch self {
+            case .message(let intake): intake.target
+            case .state(let intake): intake.target
+            }
+        }
+
+        var isState: Bool { if case .state = self { true } else { false } }
+    }
+
+    let items: [Item]
     let now: Date
     let plan: DeliveryPlanning
 }
@@ -16,18 +30,29 @@ struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
     let departures: (any Departures)?
+    let types: ContentTypeCache
 
     /// Accepts calls in order, in one transaction.
-    func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast, Problem>]] {
+    ///
+    /// - Returns: for each item its broadcast; `nil`: a state that brought nothing new.
+    func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast?, Problem>]] {
         let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
         let (results, topics, departing) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
-            var acceptance = try await PostgresOutbox.lock(Set(items.map(\.target)), on: connection, now: now)
+            var acceptance = try await PostgresOutbox.lock(
+                Set(items.map(\.target)), types: types, comparing: items.contains(where: \.isState), on: connection,
+                now: now)
             let results = calls.map { call in
                 call.items.map { item in
-                    Result { () throws(Problem) in try acceptance.add(item, at: call.now, plan: call.plan) }
+                    Result { () throws(Problem) -> Broadcast? in
+                        switch item {
+                        case .message(let intake): try acceptance.add(intake, at: call.now, plan: call.plan)
+                        case .state(let intake): try acceptance.tell(intake, at: call.now, plan: call.plan)
+                        }
+                    }
                 }
             }
+            if !acceptance.told.isEmpty { Database.ends?.add(acceptance.told) }
             if let departures { acceptance.depart(by: departures) }
             return (results, acceptance)
         } closing: {

@@ -2,18 +2,59 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// The organiser's part of broadcasts, as the table `broadcasts` has it.
+/// Broadcasts as the table `broadcasts` has them: each column is named in this file alone, but where SQL decides by it.
+/// What happens to a row later are statements of their own.
 enum BroadcastRows {
+    private typealias Column = Columns<Acceptance.BroadcastRow>.Column
+
+    private static let organisers: [Column] = [
+        .init("event", "broadcast_event") { payload($0).event.rawValue },
+        .init("content_state", "json") { payload($0).contentState.map(text) },
+        .init("alert", "json") { payload($0).alert.map(text) },
+        .init("stale_date") { payload($0).staleDate },
+        .init("dismissal_date") { payload($0).dismissalDate },
+        .init("relevance_score", "json") { payload($0).relevanceScore.map(text) },
+        .init("start", "json") { payload($0).start.map(StartText.text) },
+        .init("by_variant", "json") { BroadcastContent.text($0.intake.request.byVariant).map(text) },
+    ]
+
+    private static let asked: [Column] = [
+        .init("priority") { $0.intake.request.priority?.rawValue },
+        .init("expires_in") { $0.intake.request.expiresIn },
+        .init("apns_expiration") { $0.intake.request.apnsExpiration },
+        .init("audiences", "json") { $0.intake.request.audiences.map(AudienceSelectors.text) },
+    ]
+
+    private static let others: [Column] = [
+        .init("id") { $0.id },
+        .init("event_key") { $0.intake.target.eventKey?.rawValue },
+        .init("channel") { $0.intake.target.channel },
+        .init("lane") { $0.lane },
+        .init("accepted_at") { $0.acceptedAt },
+        .init("accepted_by") { $0.intake.actor.text },
+        .init("send_at") { $0.intake.request.sendAt },
+        .init("send_after_start") { $0.intake.request.sendAfterStart },
+        .init("scheduled") { $0.isScheduled },
+        .init("reach", sql: "string_to_array(r.reach, ' ')") { row in
+            row.isScheduled ? row.intake.reach.topics?.joined(separator: " ") : nil
+        },
+        .init("state_outcome", "state_outcome") { $0.state?.outcome.rawValue },
+        .init("state_rule") { $0.state?.rule },
+        .init("warnings", sql: "string_to_array(r.warnings, e'\\n')") { $0.warnings.joined(separator: "\n") },
+    ]
+
+    /// Those that an acceptance fills.
+    static let columns = Columns("broadcasts", organisers + asked + others)
+
     /// The columns that `PostgresRow.content` reads, of rows without an alias.
-    static let columns: PostgresQuery = """
-        event, alert, content_state, stale_date, dismissal_date, relevance_score, start, by_variant
-        """
+    static let content = Columns.names(organisers)
 
     /// The columns that `PostgresRow.request` reads, of rows `b`.
-    static let request: PostgresQuery = """
-        b.event, b.content_state, b.alert, b.stale_date, b.dismissal_date, b.relevance_score, b.start, b.by_variant, b.priority,
-        b.expires_in, b.apns_expiration, b.audiences
-        """
+    static let request = Columns.names(organisers + asked, of: "b")
+
+    private static func payload(_ row: Acceptance.BroadcastRow) -> BroadcastPayload { row.intake.request.payload }
+
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// The content that a variant gets, as it was written.
     ///

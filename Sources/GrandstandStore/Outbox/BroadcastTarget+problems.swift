@@ -6,7 +6,7 @@ extension BroadcastTarget {
     var absent: Problem {
         switch self {
         case .event(let key):
-            Problem(.eventNotFound, "There is no event \(key). Create it with PUT /v1/events/\(key) first.")
+            .noEvent(key)
         case .channel(let id):
             Problem(
                 .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")

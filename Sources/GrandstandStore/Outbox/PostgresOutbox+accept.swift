@@ -8,14 +8,28 @@ extension PostgresOutbox {
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
+        await counted(
+            try await decide(items.map(AcceptCall.Item.message), now: now, plan: plan).map { result in
+                result.flatMap { broadcast in
+                    broadcast.map(Result.success)
+                        ?? .failure(Problem(.internalError, "The outbox answered nothing for the broadcast."))
+                }
+            })
+    }
+
+    /// States share transactions with broadcasts: what is told while a transaction is under way is decided in the next one.
+    package func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
+        let results = try await decide([.state(state)], now: now, plan: plan)
+        guard let broadcast = try results.first?.get() else { return nil }
+        return try await counted([.success(broadcast)]).first?.get()
+    }
+
+    private func decide(
+        _ items: [AcceptCall.Item], now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> [Result<Broadcast?, Problem>] {
         let call = AcceptCall(items: items, now: now, plan: plan)
-        let results =
-            if items.count == 1, !database.isJoined {
-                try await acceptances.run(call)
-            } else {
-                try await bulkAcceptance.accept([call])[0]
-            }
-        return await counted(results)
+        if items.count == 1, !database.isJoined { return try await acceptances.run(call) }
+        return try await bulkAcceptance.accept([call])[0]
     }
 
     /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. A crowd may have a
@@ -45,8 +59,19 @@ extension PostgresOutbox {
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.lock([intake.target], on: connection, now: now.inMicroseconds)
+            var acceptance = try await Self.lock(
+                [intake.target], types: acceptance.types, on: connection, now: now.inMicroseconds)
             return try acceptance.rehearse(intake, at: now, plan: plan)
+        }
+    }
+
+    package func rehearse(
+        _ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> StateRehearsal {
+        try await bulk.transaction { connection in
+            var acceptance = try await Self.lock(
+                [state.target], types: acceptance.types, comparing: true, on: connection, now: now.inMicroseconds)
+            return try acceptance.rehearse(state, at: now, plan: plan)
         }
     }
 
@@ -69,7 +94,7 @@ extension PostgresOutbox {
             // Events before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
-            var acceptance = try await Self.lock(targets, on: connection, now: now)
+            var acceptance = try await Self.lock(targets, types: self.acceptance.types, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
@@ -103,7 +128,7 @@ extension PostgresOutbox {
                     warnings = case when r.detail is null then b.warnings
                         else b.warnings || ('not sent: ' || r.detail) end
                 from unnest(\(scheduled.map(\.id)), \(payloads.map(\.staleDate)),
-                    \(payloads.map { $0.relevanceScore.map(Self.text) })) as s(id, stale_date, relevance_score)
+                    \(payloads.map { $0.relevanceScore.map(BroadcastRows.text) })) as s(id, stale_date, relevance_score)
                 left join unnest(\(refused.map(\.id)), \(refused.map(\.detail))) as r(id, detail) using (id)
                 where b.id = s.id
                 """)
@@ -118,10 +143,13 @@ extension PostgresOutbox {
     /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        let unused = acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)]
-        guard !acceptance.broadcasts.isEmpty || !appended.messages.isEmpty else { return unused }
-        var statements = [planning(rows: 1), insertBroadcasts(acceptance.broadcasts)]
-        if !appended.messages.isEmpty { statements.append(LaneRows.insert(appended.messages, in: appended.lanes)) }
+        // These come last: `departing` reads the results of the others by their places.
+        let unused =
+            (acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)])
+            + (acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)])
+        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return unused }
+        var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
+        if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
         if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
         let changes = acceptance.changes
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
@@ -143,33 +171,14 @@ extension PostgresOutbox {
         return try acceptance.departing(inserted: results[2], destinations: results[3])
     }
 
-    private static func insertBroadcasts(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
-        let requests = rows.map(\.intake.request)
-        let payloads = requests.map(\.payload)
+    /// The last sequences of events' states, and the turns of their quiet ones.
+    private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
+        let keys = progress.keys.sorted()
+        let progress = keys.map { progress[$0] ?? .init() }
         return """
-            insert into broadcasts (id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at,
-                send_after_start, scheduled, accepted_by, reach)
-            select id, event_key, channel, lane, start::json, event::broadcast_event, content_state::json, alert::json,
-                stale_date, dismissal_date, relevance_score::json, by_variant::json, priority, expires_in, apns_expiration, audiences::json,
-                string_to_array(warnings, e'\\n'), accepted_at, send_at, send_after_start, scheduled, accepted_by,
-                case when reach <> '' then string_to_array(reach, ' ') end
-            from unnest(\(rows.map(\.id)), \(rows.map { $0.intake.target.eventKey?.rawValue }),
-                \(rows.map(\.intake.target.channel)), \(rows.map(\.lane)),
-                \(payloads.map { $0.start.map(StartText.text) }), \(payloads.map(\.event.rawValue)),
-                \(payloads.map { $0.contentState.map(text) }), \(payloads.map { $0.alert.map(text) }),
-                \(payloads.map(\.staleDate)), \(payloads.map(\.dismissalDate)),
-                \(payloads.map { $0.relevanceScore.map(text) }),
-                \(requests.map { BroadcastContent.text($0.byVariant).map(text) }), \(requests.map { $0.priority?.rawValue }),
-                \(requests.map(\.expiresIn)), \(requests.map(\.apnsExpiration)),
-                \(requests.map { $0.audiences.map(AudienceSelectors.text) }), \(rows.map { $0.warnings.joined(separator: "\n") }),
-                \(rows.map(\.acceptedAt)), \(requests.map(\.sendAt)), \(requests.map(\.sendAfterStart)),
-                \(rows.map(\.isScheduled)),
-                \(rows.map(\.intake.actor.text)),
-                \(rows.map { row in row.isScheduled ? (row.intake.reach.topics ?? []).joined(separator: " ") : "" }))
-                as r(id, event_key, channel, lane, start, event, content_state, alert, stale_date, dismissal_date,
-                    relevance_score, by_variant, priority, expires_in, apns_expiration, audiences, warnings, accepted_at, send_at, send_after_start,
-                    scheduled, accepted_by, reach)
+            update events e set state_sequence = r.sequence, quiet_at = r.quiet_at
+            from unnest(\(keys), \(progress.map(\.sequence)), \(progress.map(\.quietAt))) as r(key, sequence, quiet_at)
+            where e.key = r.key and e.key = any(\(keys))
             """
     }
 
@@ -205,6 +214,4 @@ extension PostgresOutbox {
                 or (e.key = any(\(acceptance.endedEvents.sorted())) and e.ended_at is null)
             """
     }
-
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -9,7 +9,8 @@ extension PostgresOutbox {
         claim.at = claim.at.inMicroseconds
         return try await dispatch.transaction {
             [claim] connection -> (loaded: [Lane], lanes: [Lane], outgoing: Outgoing) in
-            let ids: [Int] = try await connection.query(Self.lockDue(claim)).map { try $0.decode("id") }
+            let found = try await connection.pipeline([Self.adopt(claim), Self.lockDue(claim)])
+            let ids: [Int] = try found[1].map { try $0.decode("id") }
             guard !ids.isEmpty else { return ([], [], Outgoing()) }
             let rows = try await connection.pipeline([Self.planning(rows: ids.count)] + LaneRows.loadLocked("\(ids)"))
             let loaded = try LaneRows.lanes(rows)
@@ -40,9 +41,26 @@ extension PostgresOutbox {
                 select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
                     and bundle_id = a.bundle_id and rank = r.rank and due_at is not null))
                 from apps a cross join \(Self.ranks)
-                where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment))) as at
+                where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment)),
+                (select d.leased_until from deliveries d cross join lateral (
+                    select from lanes where id = d.lane and due_at is null
+                        and environment = \(environment.rawValue)::environment and kind in ('channel', 'token') offset 0) l
+                where d.state = 'sending' and d.leased_until is not null order by d.leased_until limit 1)) as at
             """
         ).first?.decode(Date?.self, "at")
+    }
+
+    /// Lanes whose message a replica left under way come to wait: the end of the lease is since when. While it is under way
+    /// its lane has no due time, so that a message that leaves with its acceptance changes no index of its lane (`LaneRow`).
+    private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
+        """
+        update lanes set due_at = leased_until where id = any(array(
+            select l.id from (
+                select lane from deliveries where state = 'sending' and leased_until <= \(claim.at)) d
+            cross join lateral (select id from lanes where id = d.lane and due_at is null and leased_until <= \(claim.at)
+                and environment = \(claim.environment.rawValue)::environment and kind in ('channel', 'token')
+                for no key update skip locked) l))
+        """
     }
 
     /// When the next lane of apps under a limit is due, of those that may send something now.

@@ -6,8 +6,12 @@ internal import Postgres
 /// The rows that `Acceptance` decides from, locked until the commit: events before lanes before channels, each in one
 /// order.
 extension PostgresOutbox {
+    /// - Parameters:
+    ///   - types: knows content types; `nil`: contents are not checked.
+    ///   - comparing: with the newest contents, for states.
     static func lock(
-        _ targets: Set<BroadcastTarget>, on connection: PostgresConnection, now: Date
+        _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil, comparing: Bool = false,
+        on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
@@ -36,6 +40,8 @@ extension PostgresOutbox {
         // A member that joins a crowd is seen here, or its join comes after this transaction: it takes the lane's lock,
         // too.
         if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
+        if types != nil { round.add(ContentRows.ofLanes(lanes), as: .types) }
+        if comparing { round.add(ContentRows.newest(lanes), as: .newest) }
         for statement in LaneRows.loadLocked(lanes) { round.add(statement) }
         let results = try await connection.pipeline(round.statements)
         let rows = results[results.count - 2]
@@ -52,6 +58,8 @@ extension PostgresOutbox {
         let following = Set(states.values.lazy.flatMap(\.leads.keys))
         return Acceptance(
             targets: states, lanes: loaded, made: Set(made),
+            types: try await types?.types(round.rows(.types, results), on: connection) ?? .init(),
+            newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
             // An audience that is reached by tokens needs no channel: its lane follows.
             withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
         )
@@ -74,7 +82,7 @@ extension PostgresOutbox {
 
     /// Statements of one round trip, some of whose results are read.
     private struct Round {
-        enum Part { case events, audiences, channels, madeLanes }
+        enum Part { case events, audiences, channels, madeLanes, types, newest }
 
         private(set) var statements: [PostgresQuery]
         private var places: [Part: Int] = [:]
@@ -92,7 +100,7 @@ extension PostgresOutbox {
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started, defaults, starts_at, ends_at from events
+            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence, quiet_at from events
         where key = any(\(keys)) order by key for no key update
         """
     }
@@ -137,7 +145,9 @@ extension PostgresOutbox {
             states[.event(try row.word("key"))] = Acceptance.TargetState(
                 isOver: try row.decode("is_over"), isStarted: try row.decode("is_started"),
                 defaults: try row.eventDefaults(),
-                times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")), lanes: [])
+                times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")),
+                progress: StateDecision.Progress(
+                    sequence: try row.decode("state_sequence"), quietAt: try row.decode("quiet_at")), lanes: [])
         }
         var leads: [Int: Int] = [:]
         for row in audiences where try row.decode(Bool.self, "is_lead") {

@@ -21,7 +21,7 @@ extension PostgresOutbox {
             guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
                 return (nil, [])
             }
-            try await EventReach.require(reach, broadcast: id, on: connection)
+            guard try await EventReach.reaches(reach, broadcast: id, on: connection) else { return (nil, []) }
             guard !isShown else { return (false, []) }
             if isScheduled {
                 try await connection.pipeline([

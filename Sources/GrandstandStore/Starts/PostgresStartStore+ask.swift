@@ -69,7 +69,7 @@ extension PostgresStartStore {
             select starts_at, ends_at, ended_at is not null or cancelled_at is not null as is_over
             from events where key = \(key.rawValue) for no key update
             """)
-        guard let event = events.first else { throw Problem(.eventNotFound, "There is no event \(key).") }
+        guard let event = events.first else { throw Problem.noEvent(key) }
         try await EventReach.require(reach, event: key, on: connection)
         guard try !event.decode(Bool.self, "is_over") else {
             throw Problem(.eventEnded, "The event \(key) is over: nothing of it is started any more.")

@@ -152,11 +152,13 @@ extension PostgresStartStore {
         """
     }
 
-    /// No start is sent any more. Followers without one are counted under a lease, without the row's lock:
-    /// registrations may want that, and there may be a million. A replica that dies meanwhile leaves the count to the
+    /// No start is sent any more. Followers without one are counted under a lease, without the row's lock: there may be a
+    /// million. A replica that dies meanwhile leaves the count to the
     /// next.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
+            // The run may begin anew, and who took a token over counts as started then.
+            inherit(run.id, from: "select installation, unnest(former) from start_queue where run = \(run.id)"),
             "delete from start_queue where run = \(run.id)",
             """
             update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',

@@ -12,16 +12,13 @@ extension PostgresStartStore {
             // The list as well: the same replica may have leased the run again.
             let rows = try await connection.query(
                 """
-                select app from start_runs where id = \(shard.run) and leased_by = \(replica)
+                select from start_runs where id = \(shard.run) and leased_by = \(replica)
                     and noted = \(shard.members.map(\.installation)) for no key update
                 """)
-            guard let app = try rows.first?.decode(Int.self, "app") else { return }
-            try await connection.pipeline(work.statements(app: app))
+            guard !rows.isEmpty else { return }
+            try await connection.pipeline(work.statements)
         }
     }
-
-    /// Why an installation that took a token over counts as started: `Settlement.heirs` finds them by it.
-    static let takenOver = "it took the token over while the push to it was made"
 
     /// A shard's verdicts as they become rows.
     private struct Settlement {
@@ -29,8 +26,6 @@ extension PostgresStartStore {
         let now: Date
         var settled: [(installation: Int, state: StartState, reason: String?, at: Date)] = []
         var again: [(installation: Int, attempts: Int, at: Date)] = []
-        /// Installations whose pushes APNs did not process, with the tokens that they went to.
-        var unprocessed: [StartShard.Member] = []
         let care: TokenCare
         let firstSentAt: Date?
 
@@ -41,12 +36,7 @@ extension PostgresStartStore {
             for member in shard.members.sorted(by: { $0.installation < $1.installation }) {
                 guard let outcome = made[member.installation], let verdict = outcome.verdict else {
                     again.append((member.installation, member.attempts, now))
-                    unprocessed.append(member)
                     continue
-                }
-                switch verdict {
-                case .accepted, .unknown: break
-                case .retry, .rejected, .expired, .gone, .suspect: unprocessed.append(member)
                 }
                 if case .retry(let date, _) = verdict {
                     again.append((member.installation, member.attempts + 1, date))
@@ -65,11 +55,10 @@ extension PostgresStartStore {
             firstSentAt = outcomes.filter { $0.verdict != nil }.map(\.sentAt).min()
         }
 
-        /// - Parameter app: `app_environments.id`.
-        func statements(app: Int) -> [PostgresQuery] {
+        var statements: [PostgresQuery] {
             var statements = care.pruning(.starts(attributesType: shard.payload.attributesType), now: now)
             if !settled.isEmpty { statements.append(results) }
-            if !unprocessed.isEmpty { statements.append(repetitions(app: app)) }
+            if !again.isEmpty { statements.append(repetitions) }
             return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
         }
 
@@ -86,35 +75,14 @@ extension PostgresStartStore {
             """
         }
 
-        /// Installations that are to be tried again, and those that took a token over while a push was made to it that
-        /// APNs did not process: it counted as started for that push, and no other installation will get one with that
-        /// token.
-        ///
         /// In order of installations, as a registration queues for several runs: one installation at a time.
-        private func repetitions(app: Int) -> PostgresQuery {
+        private var repetitions: PostgresQuery {
             """
-            with heirs as (
-                select t.installation
-                from unnest(\(unprocessed.map(\.installation)), \(unprocessed.map(\.token.hex)))
-                    as r(installation, token)
-                cross join lateral (
-                    select installation from start_tokens
-                    where app = \(Int32(app)) and attributes_type = \(shard.payload.attributesType)
-                        and token = decode(r.token, 'hex') offset 0) t
-                where t.installation <> r.installation
-            ), freed as (
-                delete from starts where run = \(shard.run)
-                    and installation = any(array(select installation from heirs))
-                    and state = 'unknown' and reason = \(PostgresStartStore.takenOver) and confirmed_at is null
-                returning installation
-            )
             insert into start_queue as q (run, installation, attempts, due_at)
-            select \(shard.run), r.installation, max(r.attempts), min(r.due_at) from (
-                select * from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
-                    as a(installation, attempts, due_at)
-                union all
-                select installation, 0, \(now) from freed) r
-            group by r.installation order by r.installation
+            select \(shard.run), a.installation, a.attempts, a.due_at
+            from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
+                as a(installation, attempts, due_at)
+            order by a.installation
             on conflict (run, installation) do update set attempts = excluded.attempts, due_at = excluded.due_at
             """
         }

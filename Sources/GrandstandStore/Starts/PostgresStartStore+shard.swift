@@ -8,14 +8,15 @@ extension PostgresStartStore {
     /// on.
     private static let rounds = 8
 
-    /// The members of a run's next shard: those in its queue first, then the next followers of its sweep. An
-    /// installation that can get none is passed over: registering again puts it into the queue.
+    /// The members of a run's next shard. Its queue has half of the shard at most, until its sweep has come to the end:
+    /// however many register, the sweep goes on. An installation that can get none is passed over: registering again puts
+    /// it into the queue. So is one that is in the queue already.
     static func nextMembers(
         of run: inout StartRun, _ shard: StartShard, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
         let size = claim.size(of: shard.address.bundleID)
         var chosen = Chosen(delivery: run.delivery)
-        try await takeQueue(of: run, shard, claim, into: &chosen, on: connection)
+        try await takeQueue(of: run, shard, claim, limit: run.isSwept ? size : size / 2, into: &chosen, on: connection)
         for _ in 0..<rounds where !run.isSwept && chosen.members.count < size {
             let rows = try await connection.query(
                 candidates(next(of: run, limit: size), of: run, shard))
@@ -26,7 +27,9 @@ extension PostgresStartStore {
                     break
                 }
                 run.cursor = try row.decode("installation")
-                if try row.decode(String?.self, "start_state") == nil { try chosen.add(row) }
+                if try row.decode(String?.self, "start_state") == nil, try !row.decode(Bool.self, "is_queued") {
+                    try chosen.add(row)
+                }
             }
             run.isSwept = !isCut && rows.count < size
         }
@@ -61,20 +64,22 @@ extension PostgresStartStore {
     ///
     /// By their places in the table: by run and installation, a plan made for an empty table reads the run's whole queue.
     private static func takeQueue(
-        of run: StartRun, _ shard: StartShard, _ claim: StartClaim, into chosen: inout Chosen,
+        of run: StartRun, _ shard: StartShard, _ claim: StartClaim, limit: Int, into chosen: inout Chosen,
         on connection: PostgresConnection
     ) async throws {
+        guard limit > 0 else { return }
         let rows = try await connection.query(
             """
             delete from start_queue where ctid = any(array(
                 select ctid from start_queue where run = \(run.id) and due_at <= \(claim.at)
-                order by due_at limit \(claim.size(of: shard.address.bundleID)) for update skip locked))
-            returning installation, attempts
+                order by due_at limit \(limit) for update skip locked))
+            returning installation, attempts, former
             """)
         guard !rows.isEmpty else { return }
         let queued: [(installation: Int, attempts: Int)] = try rows.map {
             (try $0.decode("installation"), try $0.decode("attempts"))
         }
+        try await inherit(run.id, rows.map(\.self), on: connection)
         var again: [Int] = []
         let known = try await connection.query(
             candidates(
@@ -95,6 +100,31 @@ extension PostgresStartStore {
         guard !chosenAgain.isEmpty else { return }
         try await connection.query(
             "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
+    }
+
+    /// Who took a token over from an installation that got the start, or may have, counts as started. A shard of a run is
+    /// settled or given up before the next is taken, so the results of all that were sent are there.
+    private static func inherit(_ run: Int, _ queued: [PostgresRow], on connection: PostgresConnection) async throws {
+        var pairs: [(heir: Int, former: Int)] = []
+        for row in queued {
+            let heir: Int = try row.decode("installation")
+            pairs += try (row.decode([Int]?.self, "former") ?? []).map { (heir, $0) }
+        }
+        guard !pairs.isEmpty else { return }
+        try await connection.query(
+            inherit(run, from: "select * from unnest(\(pairs.map(\.heir)), \(pairs.map(\.former)))"))
+    }
+
+    /// - Parameter pairs: rows of an installation and one that had its token before.
+    static func inherit(_ run: Int, from pairs: PostgresQuery) -> PostgresQuery {
+        """
+        insert into starts (run, installation, state, reason, at)
+        select distinct on (p.heir) \(run), p.heir, s.state, s.reason, s.at from (\(pairs)) p(heir, former)
+        cross join lateral (
+            select state, reason, at from starts where run = \(run) and installation = p.former offset 0) s
+        where s.state <> 'rejected' order by p.heir
+        on conflict (run, installation) do nothing
+        """
     }
 
     /// Whether APNs refused a push for the token it went to.
@@ -123,7 +153,8 @@ extension PostgresStartStore {
         """
         with f as materialized (\(relation))
         select f.installation, f.attempts, i.system_version, i.live_activities_enabled, i.locale, t.token,
-            s.state as start_state, s.reason as start_reason
+            s.state as start_state, s.reason as start_reason,
+            q.run is not null as is_queued
         from f cross join lateral (
             select system_version, live_activities_enabled, locale from installations where id = f.installation
             offset 0) i
@@ -132,6 +163,8 @@ extension PostgresStartStore {
                 and attributes_type = \(shard.payload.attributesType) and suspect_since is null offset 0) t on true
         left join lateral (
             select state, reason from starts where run = \(run.id) and installation = f.installation offset 0) s on true
+        left join lateral (
+            select run from start_queue where run = \(run.id) and installation = f.installation offset 0) q on true
         order by f.installation
         """
     }

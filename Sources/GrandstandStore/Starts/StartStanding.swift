@@ -21,6 +21,7 @@ struct StartStanding {
     private let channelID: String?
     private let newest: NewestContent?
     private let lastTimestamp: Int
+    private let stamp: Stamp?
     /// The broadcast whose content its pushes show; `nil`: they show the declared content.
     var content: UUID? { newest?.broadcast }
 
@@ -66,9 +67,10 @@ struct StartStanding {
         guard window.from <= now else { return .wait(until: window.from) }
         let later = now.addingTimeInterval(Self.patience)
         guard delivery == .tokens || channelID != nil else { return .wait(until: later) }
-        guard let payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
+        guard var payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
             return .wait(until: later)
         }
+        payload.stamp = stamp
         // Below that of every update to come, and not below that of the newest content when it shows that. What was
         // declared gives way to the newest content that is sent to a token as it comes (`CrowdNews`), even in the
         // same second.
@@ -113,7 +115,9 @@ struct StartStanding {
         \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
         coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
-        b.stale_date as newest_stale_date, b.relevance_score
+        b.stale_date as newest_stale_date, b.relevance_score,
+        (select t.stamp from content_types t where t.bundle_id = ae.bundle_id and t.attributes_type = s.attributes_type)
+            as stamp
         """
 
     /// The lane `l` with the audience's newest content, that content `b`, and the channel `c`.
@@ -138,6 +142,7 @@ struct StartStanding {
         isEventOver = try row.decode("is_over")
         channelID = try row.decode("channel_id")
         lastTimestamp = try row.decode("last_timestamp")
+        stamp = try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:))
         newest = try row.decode(PostgresJSON?.self, "newest_content").map {
             NewestContent(
                 broadcast: try row.decode("newest_id"), contentState: $0.bytes,

@@ -110,18 +110,13 @@ extension PostgresWebhookOutbox {
             select array_agg(distinct bundle_id) as audiences from audiences where event_key = b.event_key) u
         cross join lateral (
             select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
-                select t.state, count(*) as n from (
-                    select \(CrowdEntries.state) as state from deliveries d where d.broadcast_id = b.id
-                    \(CrowdEntries.grouping)) t
-                group by t.state) s) c
+                select d.state, count(*) as n from deliveries d where d.broadcast_id = b.id group by d.state) s) c
         cross join lateral (
             select array_agg(s.reason order by s.reason) as reasons, array_agg(s.n order by s.reason) as reason_counts
             from (
-                select t.reason, count(*) as n from (
-                    select \(CrowdEntries.state) as state, max(d.reason) as reason from deliveries d
-                    where d.broadcast_id = b.id \(CrowdEntries.grouping)) t
-                where t.state in ('rejected', 'expired') and t.reason is not null
-                group by t.reason) s) r
+                select d.reason, count(*) as n from deliveries d
+                where d.broadcast_id = b.id and d.state in ('rejected', 'expired') and d.reason is not null
+                group by d.reason) s) r
         where b.id = any(\(broadcasts)) and b.lane is null and not b.scheduled
             and not exists (select from deliveries d where d.broadcast_id = b.id and d.settled_at is null)
         order by b.id

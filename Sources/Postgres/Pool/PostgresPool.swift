@@ -145,7 +145,9 @@ package final class PostgresPool: PostgresQuerying {
             case .wait(let id):
                 switch try await wait(id, until: deadline, late: Self.exhausted, reached: reached) {
                 case .connection(let connection): return connection
-                case .open: return try await open(until: max(reached, min(deadline, .now + Self.lastTry)))
+                case .open:
+                    let late = own != nil && configuration.health.isAway ? PostgresHealth.probe : Self.lastTry
+                    return try await open(until: max(reached, min(deadline, .now + late)))
                 }
             }
         }
@@ -179,7 +181,8 @@ package final class PostgresPool: PostgresQuerying {
         return try result.get()
     }
 
-    /// For a caller whose turn to open a connection comes when its patience is over.
+    /// For a caller whose turn to open a connection comes when its patience is over, unless it is known by then that the
+    /// database answers nobody.
     private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")

@@ -148,7 +148,7 @@ struct FreezeWorld: Sendable {
             }
             // What was read before the fault is told for the time of its lease.
             try await until("the numbers are told", within: .seconds(90)) {
-                try await MetricsTests.scrape(stage.url).contains("\ngrandstand_leader 1\n")
+                try await MetricsTests.scrape(stage.api).contains("\ngrandstand_leader 1\n")
             }
             afterReturn("gauges")
             try await group.waitForAll()

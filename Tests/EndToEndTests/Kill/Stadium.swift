@@ -147,7 +147,7 @@ final class Stadium: Sendable {
         for replica in 0..<2 where replicas.withLock({ $0[replica] == nil }) {
             let server = try await ServerProcess.start(environment, wallLead: KillWorld.lead(of: replica))
             let url = try #require(URL(string: server.url))
-            let client = GrandstandClient.once(url, key: secret, timeout: .seconds(30))
+            let client = GrandstandClient.once(url, key: secret, timeout: 30)
             replicas.withLock { $0[replica] = (server, client) }
         }
     }

@@ -76,5 +76,15 @@ final class Peer {
         }
     }
 
+    /// What is there by now; `nil`: nothing.
+    func takeNow() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    }
+
+    /// Closes the connection as one that is lost: nothing waits to be sent or read any more.
+    func hangUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     deinit { close(descriptor) }
 }

@@ -35,8 +35,8 @@ final class ScriptedTransport: ClientTransport {
 final class HeldTime: Sendable {
     private struct State {
         var now = Date(timeIntervalSince1970: 1_795_293_900)
-        var uptime = Duration.zero
-        var waits: [Duration] = []
+        var uptime = TimeInterval.zero
+        var waits: [TimeInterval] = []
     }
 
     private let state = Mutex(State())
@@ -44,13 +44,13 @@ final class HeldTime: Sendable {
 
     init(chance: Double = 1) { self.chance = chance }
 
-    var waits: [Duration] { state.withLock { $0.waits } }
+    var waits: [TimeInterval] { state.withLock { $0.waits } }
     var now: Date { state.withLock { $0.now } }
 
     func advance(_ seconds: Double) {
         state.withLock { state in
             state.now += seconds
-            if seconds > 0 { state.uptime += .seconds(seconds) }
+            if seconds > 0 { state.uptime += seconds }
         }
     }
 
@@ -62,7 +62,7 @@ final class HeldTime: Sendable {
                 self.state.withLock { state in
                     state.waits.append(wait)
                     state.uptime += wait
-                    state.now += Double(wait.components.seconds) + Double(wait.components.attoseconds) / 1e18
+                    state.now += wait
                 }
             }, chance: { [chance] in chance })
     }

@@ -38,6 +38,11 @@ struct FormTests {
         #expect(FormOrigin.isOurs(site: site, origin: origin, authority: "h:1") == ours)
     }
 
+    @Test func `where the page came by HTTPS, one that did not is no page of ours`() {
+        #expect(FormOrigin.isOurs(site: nil, origin: "https://h:1", authority: "h:1", isHTTPS: true))
+        #expect(!FormOrigin.isOurs(site: nil, origin: "http://h:1", authority: "h:1", isHTTPS: true))
+    }
+
     @Test(
         arguments: [(String?, String)]([
             ("/console/events?state=live", "/console/events?state=live"), ("/console", "/console"),

@@ -15,7 +15,7 @@ struct ContractRouteTests {
 
     @Test func `each operation of the contract has one route, and no other route exists`() {
         let api = RouteWorld().api
-        let routed = (api.table.routes + api.health.routes).map(\.operation.id)
+        let routed = (api.table.routes + api.health().routes).map(\.operation.id)
         #expect(routed.sorted() == Contract.Operation.all.map(\.id).sorted())
     }
 

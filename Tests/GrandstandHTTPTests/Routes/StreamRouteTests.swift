@@ -30,8 +30,8 @@ struct StreamRouteTests {
         #expect(try await RouteWorld()("GET", "/v1/events/a%20b/stream").slug == "event-not-found")
         for apps in [[Sample.other], [Sample.stadium, Sample.other]] {
             let answer = try await Self.world(apps)("GET", Self.path, as: "gs_stadium")
-            #expect(answer.status == 403)
-            #expect(answer.slug == "forbidden")
+            #expect(answer.status == 404)
+            #expect(answer.slug == "event-not-found")
         }
     }
 

@@ -95,7 +95,8 @@ extension Contract.Operation {
     /// A path of this operation, about one app, event and so on.
     var sample: String {
         let values = [
-            "{bundleId}": "com.example.Stadium", "{environment}": "production", "{key}": "derby",
+            "{bundleId}": "com.example.Stadium", "{attributesType}": "MatchAttributes", "{environment}": "production",
+            "{key}": "derby",
             "{id}": "11111111-2222-4333-8444-555555555555", "{delivery}": "11111111-2222-4333-8444-555555555555",
             "{quirk}": "management-path", "{installationId}": "11111111-2222-4333-8444-555555555555",
             "{activityId}": "1",

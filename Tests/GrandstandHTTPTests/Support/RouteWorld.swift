@@ -29,6 +29,7 @@ struct RouteWorld {
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
     var quotaHistory = FakeQuotaHistory()
+    var contentTypes = FakeContents()
     var installations = FakeInstallations()
     var receipts = FakeReceipts()
     var sampling = ReceiptSampling(share: 1)
@@ -154,7 +155,7 @@ struct RouteWorld {
             management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
             logger: Self.logger)
         return API.Dependencies(
-            apps: apps, channels: channels, events: events, starts: starts,
+            apps: apps, contentTypes: contentTypes, channels: channels, events: events, starts: starts,
             lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
             contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
             access: .init(

@@ -114,6 +114,14 @@ final class FakeOutbox: Outbox {
         of key: EventKey, within reach: AppReach, _ page: PageRequest
     ) async throws -> Page<Broadcast> { throw NotScripted() }
 
+    func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
+        throw NotScripted()
+    }
+
+    func rehearse(
+        _ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning
+    ) async throws -> StateRehearsal { throw NotScripted() }
+
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         throw NotScripted()
     }

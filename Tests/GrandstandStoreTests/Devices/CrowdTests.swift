@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -163,27 +164,74 @@ struct CrowdTests {
         }
     }
 
-    @Test func `people who want few pushes are a crowd of their own, in one entry`() async throws {
+    @Test func `people who want few pushes get one a minute that does not ring, each by the pushes it had`()
+        async throws
+    {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
             try await world.show("aa02", frequent: false)
-            let first = try await world.stores.accept(.update(#"{"n":1}"#))
+            let first = try await world.stores.accept(.update(#"{"n":1}"#, priority: .immediate))
             #expect(first.deliveries.count == 2)
-            for shard in try await world.claim() { try await world.settle(shard) }
+            for shard in try await world.claim() {
+                #expect(shard.members.map { shard.requests()($0).priority } == [.immediate, .powerAware])
+                try await world.settle(shard)
+            }
             #expect(try await world.tokens(of: first).counts?.accepted == 2)
-            world.stores.clock.advance(by: 2)
+            // Another comes, and gets what the others have: its minute begins later.
+            world.stores.clock.advance(by: 10)
+            try await world.show("aa03", frequent: false)
+            for shard in try await world.claim() { try await world.settle(shard) }
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             let shards = try await world.claim()
             #expect(shards.flatMap(\.members).map(\.token.hex) == ["aa01"])
             for shard in shards { try await world.settle(shard) }
             let early = try await world.tokens(of: second)
             #expect(early.state == .queued)
-            #expect(early.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 1])
-            world.stores.clock.advance(by: 58)
-            for shard in try await world.claim() { try await world.settle(shard) }
+            #expect(early.counts.map { [$0.total, $0.accepted, $0.pending] } == [3, 1, 2])
+            #expect(try await world.crowds.nextDue(in: .production) == world.now.addingTimeInterval(50))
+            for (seconds, token) in [(50.0, "aa02"), (10, "aa03")] {
+                #expect(try await world.claim().isEmpty)
+                world.stores.clock.advance(by: seconds)
+                let shard = try #require(try await world.claim().first)
+                #expect(shard.members.map(\.token.hex) == [token])
+                try await world.settle(shard)
+            }
             #expect(try await world.tokens(of: second).state == .accepted)
-            #expect(try await world.tokens(of: second).counts?.accepted == 2)
+            #expect(try await world.tokens(of: second).counts?.accepted == 3)
+            #expect(try await world.stores.count("select count(*) as n from crowd_queue") == 0)
+        }
+    }
+
+    @Test func `who rests gets the newest of the minute, and what rings at once; who does not rest has each`()
+        async throws
+    {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.show("aa01")
+            try await world.show("aa02", frequent: false)
+            try await world.stores.accept(.update(#"{"n":1}"#))
+            for shard in try await world.claim() { try await world.settle(shard) }
+            world.stores.clock.advance(by: 1)
+            let second = try await world.stores.accept(.update(#"{"n":2}"#))
+            for shard in try await world.claim() { try await world.settle(shard) }
+            world.stores.clock.advance(by: 1)
+            let third = try await world.stores.accept(.update(#"{"n":3}"#))
+            // Everybody has it who does not rest.
+            let tokens = try await world.tokens(of: second)
+            #expect(tokens.state == .accepted)
+            #expect(tokens.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 0])
+            for shard in try await world.claim() { try await world.settle(shard) }
+            world.stores.clock.advance(by: 58)
+            let late = try #require(try await world.claim().first)
+            #expect(late.members.map(\.token.hex) == ["aa02"])
+            #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":3}"#))
+            try await world.settle(late)
+            #expect(try await world.tokens(of: third).state == .accepted)
+            world.stores.clock.advance(by: 2)
+            try await world.stores.accept(.update(#"{"n":4}"#, alert: #"{"title":"Goal"}"#))
+            let goal = try #require(try await world.claim().first)
+            #expect(goal.members.map { goal.requests()($0).priority } == [.immediate, .immediate])
         }
     }
 

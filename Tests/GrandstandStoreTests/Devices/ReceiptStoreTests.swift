@@ -72,7 +72,7 @@ struct ReceiptStoreTests {
                 } == .installationNotFound)
             #expect(try await phones.stores.count("select count(*) as n from receipts") == 0)
             let others = AppReach.only([try .sample("com.example.Other")])
-            #expect(try await problem { try await phones.store.receipts(of: key, within: others) } == .forbidden)
+            #expect(try await problem { try await phones.store.receipts(of: key, within: others) } == .eventNotFound)
             #expect(
                 try await problem { try await phones.store.receipts(of: .sample("none"), within: .all) }
                     == .eventNotFound)

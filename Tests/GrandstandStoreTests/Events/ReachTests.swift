@@ -39,10 +39,8 @@ struct ReachTests {
             let later = stores.now.addingTimeInterval(60)
             let broadcast = try await stores.accept(.update(sendAt: later))
             let (own, other) = (try reach(Self.a), try reach(Self.b))
-            #expect(try await problem { try await stores.outbox.broadcast(broadcast.id, within: other) } == .forbidden)
-            #expect(
-                try await problem { try await stores.outbox.cancel(broadcast.id, within: other, now: stores.now) }
-                    == .forbidden)
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: other) == nil)
+            #expect(try await stores.outbox.cancel(broadcast.id, within: other, now: stores.now) == nil)
             #expect(try await stores.outbox.broadcasts(of: .sample(), within: other, PageRequest()).items.isEmpty)
             #expect(try await stores.outbox.broadcast(broadcast.id, within: own)?.state == .scheduled)
             #expect(try await stores.outbox.cancel(broadcast.id, within: own, now: stores.now) == true)
@@ -66,9 +64,9 @@ struct ReachTests {
                 ).get()
             }
             let (own, other) = (try reach(Self.a), try reach(Self.b))
-            #expect(try await problem { try await accept(other) } == .forbidden)
+            #expect(try await problem { try await accept(other) } == .channelNotFound)
             let broadcast = try await accept(own)
-            #expect(try await problem { try await stores.outbox.broadcast(broadcast.id, within: other) } == .forbidden)
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: other) == nil)
             #expect(try await stores.outbox.broadcast(broadcast.id, within: own)?.id == broadcast.id)
         }
     }
@@ -84,14 +82,14 @@ struct ReachTests {
             let onlyB = try await stores.accept(.update(audiences: [.sample(Self.b)]))
             let (a, b) = (try reach(Self.a), try reach(Self.b))
             for reach in [a, b] {
-                #expect(try await problem { try await stores.outbox.broadcast(both.id, within: reach) } == .forbidden)
+                #expect(try await stores.outbox.broadcast(both.id, within: reach) == nil)
             }
             try await stores.put(.sample(audiences: audiences(Self.a)))
-            #expect(try await problem { try await stores.outbox.broadcast(both.id, within: b) } == .forbidden)
+            #expect(try await stores.outbox.broadcast(both.id, within: b) == nil)
             #expect(try await stores.outbox.broadcasts(of: .sample(), within: b, PageRequest()).items.isEmpty)
             let shown = try #require(try await stores.outbox.broadcast(both.id, within: a))
             #expect(shown.deliveries.map(\.bundleID.rawValue) == [Self.a])
-            #expect(try await problem { try await stores.outbox.broadcast(onlyB.id, within: a) } == .forbidden)
+            #expect(try await stores.outbox.broadcast(onlyB.id, within: a) == nil)
             let listed = try await stores.outbox.broadcasts(of: .sample(), within: a, PageRequest()).items
             #expect(listed == [shown])
             #expect(try await stores.outbox.broadcast(both.id, within: .all)?.deliveries.count == 2)
@@ -161,7 +159,7 @@ struct ReachTests {
             #expect(
                 try await problem {
                     try await stores.events.cancel(.sample(), within: own, by: .server, now: stores.now)
-                } == .forbidden)
+                } == .eventNotFound)
         }
     }
 
@@ -178,7 +176,7 @@ struct ReachTests {
                 within: try reach(Self.a), answer: APNsRecord(status: 200, reason: nil, requestID: nil))
             #expect(
                 try await problem { try await stores.channels.import(taken, by: .server, now: stores.now) }
-                    == .forbidden)
+                    == .eventNotFound)
         }
     }
 }

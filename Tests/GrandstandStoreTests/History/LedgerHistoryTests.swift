@@ -177,8 +177,8 @@ struct LedgerHistoryTests {
                 select bundle_id, environment, 'mostRecentMessageStored', 'crowd' from app_environments
                 where environment = 'production' limit 1 returning *
             )
-            insert into crowds (lane, event_key, app, kind)
-            select l.id, \(key), ae.id, 'crowd' from lane l join app_environments ae using (bundle_id, environment)
+            insert into crowds (lane, event_key, app)
+            select l.id, \(key), ae.id from lane l join app_environments ae using (bundle_id, environment)
             """)
     }
 

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Both lanes of a crowd are one entry in everything that is reported.
+/// A crowd is one entry in everything that is reported.
 @Suite(.timeLimit(.minutes(1)))
 struct CrowdEntryTests {
     @Test func `live views and webhooks count a crowd once, by what is not settled yet`() async throws {
@@ -25,11 +25,10 @@ struct CrowdEntryTests {
             }
             #expect(try await counts() == [.accepted: 1, .queued: 1])
             let shards = try await world.claim()
-            try #require(shards.count == 2)
-            try await world.settle(shards[0])
+            try #require(shards.count == 1)
             #expect(try await counts() == [.accepted: 1, .sending: 1])
             #expect(try await world.tokens(of: broadcast).state == .sending)
-            try await world.settle(shards[1])
+            try await world.settle(shards[0])
             #expect(try await counts() == [.accepted: 2])
             _ = try await hooks.compose()
             let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
@@ -37,23 +36,7 @@ struct CrowdEntryTests {
         }
     }
 
-    @Test func `a lane whose crowd was empty does not hide what became of the other`() async throws {
-        try await withCrowds { world in
-            let stores = world.stores
-            let key = try await stores.open()
-            try await world.show("aa01")
-            let first = try await stores.accept(.update())
-            for shard in try await world.claim() {
-                try await world.settle(shard) { _ in .rejected(reason: "BadPriority") }
-            }
-            let live = PostgresLiveStore(Database(stores.pool))
-            let board = try #require(try await live.boards(of: [key], now: stores.now)[key]?.broadcasts.first)
-            #expect(board.counts == [.queued: 1, .rejected: 1])
-            #expect(try await world.tokens(of: first).state == .rejected)
-        }
-    }
-
-    @Test func `a reason is counted once, for both lanes of a crowd`() async throws {
+    @Test func `a reason is counted once for a crowd`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             let hooks = Hooks(stores)

@@ -214,4 +214,66 @@ struct DepartureTests {
             #expect(again.message.body == lost.message.body)
         }
     }
+
+    @Test func `a message that leaves with its acceptance writes its lane once, and no index of it`() async throws {
+        try await withDepartures { stores, outbox, departures in
+            try await stores.open()
+            // The first update writes what later ones find.
+            for n in 1...2 {
+                let database = Database(stores.pool)
+                let joining = PostgresOutbox(database, departures: departures)
+                let accepted = try await writes(stores, database) {
+                    _ = try await accept([.update(#"{"n":\#(n)}"#)], stores, joining)
+                }
+                #expect(accepted == Writes(all: 1, onTheirPage: 1))
+                let departed = try #require(departures.take().first)
+                let settled = try await writes(stores, database) {
+                    let settlement = Settlement(
+                        delivery: departed.id, lane: departed.lane, verdict: .ok, at: stores.now)
+                    try await joining.settle([settlement], replica: departures.replica, now: stores.now)
+                }
+                #expect(settled == Writes(all: 0, onTheirPage: 0))
+                stores.clock.advance(by: 1)
+            }
+            // Nor does the end of the lease that nothing took away.
+            stores.clock.advance(by: 10)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue(in: .production) == nil)
+            try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
+        }
+    }
+
+    private struct Writes: Equatable {
+        let all: Int
+        /// Without an entry in an index (HOT).
+        let onTheirPage: Int
+    }
+
+    /// How often rows of `lanes` were changed by `body`, in one transaction.
+    private func writes(
+        _ stores: Stores, _ database: Database, _ body: @Sendable () async throws -> Void
+    ) async throws -> Writes {
+        let commit = Database.Commit()
+        let writes = try await stores.pool.transaction { connection in
+            let before = try await Self.writes(connection)
+            try await database.joining(connection, commit) { try await body() }
+            let after = try await Self.writes(connection)
+            return Writes(all: after.all - before.all, onTheirPage: after.onTheirPage - before.onTheirPage)
+        }
+        commit.happened()
+        return writes
+    }
+
+    /// Of the session, since its counts were last published.
+    private static func writes(_ connection: PostgresConnection) async throws -> Writes {
+        let row = try #require(
+            try await connection.query(
+                """
+                select pg_stat_get_xact_tuples_updated('lanes'::regclass) as all,
+                    pg_stat_get_xact_tuples_hot_updated('lanes'::regclass) as hot
+                """
+            ).first)
+        return Writes(all: try row.decode("all"), onTheirPage: try row.decode("hot"))
+    }
 }

@@ -66,7 +66,7 @@ struct StartPlanTests {
         }
     }
 
-    /// Installations that follow both topics, their numbers above all others; the first of them late.
+    /// Installations that follow both topics, their numbers above all others; the last of them late.
     private static func fill(_ pool: PostgresPool, _ count: Int, queued: Int) async throws {
         try await pool.withConnection { connection in
             try await connection.script(
@@ -82,7 +82,7 @@ struct StartPlanTests {
                 insert into start_tokens (installation, attributes_type, app, token, registered_at)
                     select id, 'MatchAttributes', app, int8send(id), now from n;
                 insert into start_queue (run, installation, due_at)
-                    select run, id, now from n order by id limit \(queued);
+                    select run, id, now from n order by id desc limit \(queued);
                 insert into starts (run, installation, state, at)
                     select run + 1, id, 'accepted', now from n;
                 update start_runs set cursor = 0, is_swept = false, due_at = opened_at;

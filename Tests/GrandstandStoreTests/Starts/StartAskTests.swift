@@ -163,7 +163,7 @@ struct StartAskTests {
             try await world.stores.put(.sample("bare"))
             #expect(try await problem { try await ask("bare", .all) } == .invalidRequest)
             try await world.declare(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(1)))
-            #expect(try await problem { try await ask("match-1", .only([try .sample("com.other")])) } == .forbidden)
+            #expect(try await problem { try await ask("match-1", .only([try .sample("com.other")])) } == .eventNotFound)
             world.stores.clock.advance(by: 1)
             #expect(try await problem { try await ask("match-1", .all) } == .invalidRequest)
             try await world.stores.events.cancel(.sample(), within: .all, by: .commandLine, now: world.now)

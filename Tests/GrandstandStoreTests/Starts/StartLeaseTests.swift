@@ -77,7 +77,6 @@ struct StartLeaseTests {
         }
     }
 
-    /// Registrations of tokens that change hands want the run's row.
     @Test func `a run that is being counted is not locked`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))

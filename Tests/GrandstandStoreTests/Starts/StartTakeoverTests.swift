@@ -46,7 +46,7 @@ struct StartTakeoverTests {
             let shard = try #require(try await world.claim().first)
             #expect(shard.members.map(\.installation) == [old])
             let new = try await Self.register("aa", in: world)
-            #expect(try await Self.states(world) == [new: "unknown"])
+            #expect(try await Self.states(world).isEmpty)
             try await world.settle(shard) { _ in verdict }
             #expect(try await world.sendAll() == [new])
             #expect(try await Self.states(world)[new] == "accepted")
@@ -62,7 +62,78 @@ struct StartTakeoverTests {
             let new = try await Self.register("aa", in: world)
             try await world.settle(shard) { _ in verdict }
             #expect(try await world.sendAll().isEmpty)
-            #expect(try await Self.states(world)[new] == "unknown")
+            let states = try await Self.states(world)
+            #expect(states[new] == (verdict == .accepted ? "accepted" : "unknown"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `who has a token third hand while the first push to it is under way gets none`(stops: Bool) async throws {
+        try await withStarts { world in
+            try await world.open()
+            _ = try await Self.register("aa", in: world)
+            let shard = try #require(try await world.claim().first)
+            _ = try await Self.register("aa", in: world)
+            let third = try await Self.register("aa", in: world)
+            try await world.settle(shard)
+            if stops {
+                // What waits is forgotten with the stop, and the start goes on all the same.
+                try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+                try await world.sendAll()
+                try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            }
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await Self.states(world)[third] == "accepted")
+        }
+    }
+
+    // MARK: Strangers
+
+    @Test func `a registration that takes a token over and is not committed yet locks no claim out`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let first = try await Self.register("aa", in: world)
+            let sent = try await world.sendAll()
+            #expect(sent == [first])
+            let follower = try await world.follow(token: "bb")
+            try await world.queue(follower)
+            // Its last step waits for the commit of another.
+            let registering = try await world.stores.pool.transaction { connection in
+                try await connection.query(
+                    """
+                    insert into starts (run, installation, state, at)
+                    select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from start_runs
+                    """)
+                let registering = Task { try await Self.register("aa", in: world) }
+                try await until("the registration waits") {
+                    try await world.stores.count(
+                        """
+                        select count(*) as n from pg_stat_activity
+                        where datname = current_database() and wait_event_type = 'Lock'
+                        """) == 1
+                }
+                #expect(try await world.claim().first?.members.map(\.installation) == [follower])
+                return registering
+            }
+            _ = try await registering.value
+        }
+    }
+
+    @Test func `who registers and switches tokens without end does not hold up the sweep`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            var followers: Set<Int> = []
+            for _ in 0..<12 { followers.insert(try await world.follow()) }
+            var reached: Set<Int> = []
+            for round in 0..<6 {
+                // More than a shard takes, and one token that goes from hand to hand.
+                for n in 0..<5 { _ = try await Self.register(n == 0 ? "aa" : "bb\(round)\(n)", in: world) }
+                let shard = try #require(try await world.claim(shardSize: 4).first)
+                #expect(shard.members.count == 4)
+                reached.formUnion(shard.members.map(\.installation))
+                try await world.settle(shard)
+            }
+            #expect(reached.isSuperset(of: followers))
         }
     }
 

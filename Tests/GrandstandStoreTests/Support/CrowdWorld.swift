@@ -14,7 +14,7 @@ struct CrowdWorld: Sendable {
 
     init(_ stores: Stores) {
         self.stores = stores
-        crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(frequent: 1, infrequent: 60))
+        crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(lane: 1, rest: 60))
     }
 
     var now: Date { stores.now }
@@ -50,7 +50,7 @@ struct CrowdWorld: Sendable {
         }
         // As the loop does at once: there is nothing yet to get.
         try await stores.pool.query(
-            "delete from crowd_joins j using lanes l where l.id = j.lane and l.newest_broadcast is null")
+            "delete from crowd_queue j using lanes l where l.id = j.lane and l.newest_broadcast is null")
         return activity
     }
 

@@ -218,7 +218,9 @@ struct Stores: Sendable {
         try await count(
             """
             select count(*) as n from deliveries d join lanes l on l.id = d.lane
-            where d.settled_at is null and l.due_at is null
+            where d.settled_at is null and l.due_at is null and not exists (
+                -- One that is under way finds its lane when the lease ends.
+                select from deliveries u where u.lane = l.id and u.state = 'sending' and l.leased_until is not null)
             """)
     }
 

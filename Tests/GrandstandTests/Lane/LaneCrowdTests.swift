@@ -7,10 +7,10 @@ internal import Testing
 struct LaneCrowdTests {
     private let replica = UUID()
 
-    private func lane(_ kind: Lane.Kind = .crowd) throws -> Lane {
+    private func lane() throws -> Lane {
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
         return Lane(
-            id: 1, kind: kind,
+            id: 1, kind: .crowd,
             audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: .mostRecentMessageStored),
             channel: nil)
     }
@@ -26,8 +26,8 @@ struct LaneCrowdTests {
     private func take(_ lane: inout Lane, at time: Date = sceneTime) -> LaneMessage? {
         lane.take(
             LaneClaim(
-                environment: .production, limit: 1, replica: replica, at: time, leasedUntil: time + 5, laneInterval: 1,
-                infrequentInterval: 60), requestID: UUID.init)
+                environment: .production, limit: 1, replica: replica, at: time, leasedUntil: time + 5, laneInterval: 1),
+            requestID: UUID.init)
     }
 
     /// Settles the shard under way.
@@ -42,7 +42,7 @@ struct LaneCrowdTests {
     }
 
     private func swept(to cursor: Int, isSwept: Bool = false, accepted: Int = 0) -> FanOut.Progress {
-        FanOut.Progress(cursor: cursor, isSwept: isSwept, accepted: accepted)
+        FanOut.Progress(.sweep(to: cursor, isLast: isSwept, resting: 0), accepted: accepted)
     }
 
     @Test func `a message goes out shard after shard, with one timestamp, and not at the lane's interval`() throws {
@@ -129,15 +129,18 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 60, isSwept: true, again: [3, 4], accepted: 58, reason: "Shutdown"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 60, isLast: true, resting: 0), again: 2, accepted: 58, reason: "Shutdown")
+        )
         #expect(lane.messages[0].state == .queued)
         #expect(lane.messages[0].reason == "Shutdown")
         #expect(lane.due(at: sceneTime) == sceneTime + 7)
         #expect(take(&lane, at: sceneTime + 6) == nil)
-        #expect(take(&lane, at: sceneTime + 7)?.fanOut?.next == .again([3, 4]))
-        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, again: [4], accepted: 1), at: sceneTime + 7)
-        #expect(take(&lane, at: sceneTime + 14)?.fanOut?.next == .again([4]))
-        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, gone: 1, reason: "Unregistered"), at: sceneTime + 14)
+        #expect(take(&lane, at: sceneTime + 7)?.fanOut?.next == .queue)
+        settle(&lane, FanOut.Progress(.queue(taken: 2, rested: 0), again: 1, accepted: 1), at: sceneTime + 7)
+        #expect(take(&lane, at: sceneTime + 14)?.fanOut?.waiting == 1)
+        settle(
+            &lane, FanOut.Progress(.queue(taken: 1, rested: 0), gone: 1, reason: "Unregistered"), at: sceneTime + 14)
         #expect(lane.messages[0].state == .accepted)
         let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .superseded)
         #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
@@ -147,17 +150,19 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, expired: 3, reason: "ServiceUnavailable"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), expired: 3, reason: "ServiceUnavailable"))
         #expect(lane.messages[0].state == .expired)
         #expect(lane.messages[0].reason == "ServiceUnavailable")
         let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .expired)
         #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (3, 0, 3, 0))
         lane.accept(message(2), at: sceneTime + 9)
         #expect(take(&lane, at: sceneTime + 9) != nil)
-        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, accepted: 2, expired: 1), at: sceneTime + 9)
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), accepted: 2, expired: 1), at: sceneTime + 9)
         #expect(lane.messages[1].state == .accepted && lane.messages[1].fanOut?.expired == 1)
         // One that was never answered, when the message's own time ran out.
-        let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, again: [2], total: 2, accepted: 1), .expired)
+        let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, waiting: 1, total: 2, accepted: 1), .expired)
         #expect((silent.accepted, silent.expired, silent.pending) == (1, 1, 0))
     }
 
@@ -165,10 +170,11 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, again: [3], accepted: 1, reason: "Shutdown"))
+        settle(
+            &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), again: 1, accepted: 1, reason: "Shutdown"))
         #expect(lane.messages[0].reason == "Shutdown")
         #expect(take(&lane, at: sceneTime + 7) != nil)
-        settle(&lane, FanOut.Progress(cursor: nil, isSwept: true, accepted: 1), at: sceneTime + 7)
+        settle(&lane, FanOut.Progress(.queue(taken: 1, rested: 0), accepted: 1), at: sceneTime + 7)
         #expect(lane.messages[0].state == .accepted && lane.messages[0].reason == nil)
     }
 
@@ -176,7 +182,7 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 9, isSwept: true, rejected: 9, reason: "BadTopic"))
+        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), rejected: 9, reason: "BadTopic"))
         #expect(lane.messages[0].state == .rejected)
         #expect(lane.messages[0].reason == "BadTopic")
         // An empty crowd refused nothing.
@@ -211,24 +217,40 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 20)
     }
 
-    @Test func `people who want few pushes get at most one a minute that does not ring, at priority 5`() throws {
-        var lane = try lane(.infrequent)
-        var first = message(1)
-        first.priority = .immediate
-        lane.accept(first, at: sceneTime)
-        #expect(take(&lane)?.priority == .powerAware)
-        settle(&lane, swept(to: 9, isSwept: true, accepted: 9))
-        lane.accept(message(2), at: sceneTime + 1)
-        #expect(lane.due(at: sceneTime + 1) == sceneTime + 60)
-        #expect(take(&lane, at: sceneTime + 59) == nil)
-        // The newest of the minute is the one that goes.
-        lane.accept(message(3), at: sceneTime + 30)
-        #expect(lane.messages[1].state == .superseded)
-        // What rings does not wait, and keeps its priority.
-        lane.accept(message(4, alerting: true), at: sceneTime + 31)
-        let alert = try #require(take(&lane, at: sceneTime + 31))
-        #expect(alert.id == 4)
-        #expect(alert.priority == .immediate)
+    @Test func `newer state waits for nobody who rests, and what all others have is accepted`() throws {
+        var lane = try lane()
+        for id in 1...2 {
+            lane.accept(message(id), at: sceneTime)
+            #expect(take(&lane, at: sceneTime + Double(id)) != nil)
+            settle(
+                &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 2), again: id - 1, accepted: 7),
+                at: sceneTime + Double(id))
+        }
+        #expect(lane.messages.map(\.state) == [.accepted, .queued])
+        #expect(lane.messages[1].fanOut?.pending == 3)
+        // One of those that did not rest has it not.
+        lane.accept(message(3), at: sceneTime + 3)
+        #expect(lane.messages.map(\.state) == [.accepted, .superseded, .queued])
+        #expect(take(&lane, at: sceneTime + 3) != nil)
+        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 2), accepted: 7), at: sceneTime + 3)
+        #expect(take(&lane, at: sceneTime + 10) != nil)
+        settle(&lane, FanOut.Progress(.queue(taken: 1, rested: 1), accepted: 1), at: sceneTime + 10)
+        #expect(lane.messages[2].fanOut?.waiting == 1)
+        // The other left.
+        #expect(take(&lane, at: sceneTime + 17) != nil)
+        settle(&lane, FanOut.Progress(.emptyQueue), at: sceneTime + 17)
+        #expect(lane.messages[2].state == .accepted)
+    }
+
+    @Test func `who rests when the time of a message is over is counted as not reached in time`() throws {
+        var lane = try lane()
+        lane.accept(message(1, expiresIn: 30), at: sceneTime)
+        #expect(take(&lane) != nil)
+        settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 2), accepted: 7))
+        #expect(take(&lane, at: sceneTime + 30) == nil)
+        #expect(lane.messages[0].state == .accepted)
+        let counts = Delivery.Counts(try #require(lane.messages[0].fanOut), .accepted)
+        #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (9, 7, 2, 0))
     }
 
     @Test func `a shard whose settlement is repeated counts once`() throws {
@@ -268,21 +290,11 @@ struct LaneCrowdTests {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 60, isSwept: true, again: [3], accepted: 59))
+        settle(&lane, FanOut.Progress(.sweep(to: 60, isLast: true, resting: 0), again: 1, accepted: 59))
         #expect(lane.messages[0].state == .queued)
         lane.accept(message(2), at: sceneTime + 1)
         #expect(lane.messages[0].state == .superseded)
         #expect(take(&lane, at: sceneTime + 1)?.id == 2)
-    }
-
-    @Test func `rounds of those to be tried again are counted, not shards`() {
-        var fanOut = FanOut()
-        for cursor in 1...20 { fanOut.advance(by: .init(cursor: cursor, isSwept: cursor == 20, again: [cursor])) }
-        #expect(fanOut.tries == 0)
-        fanOut.advance(by: .init(cursor: nil, isSwept: true, again: [7], accepted: 19))
-        #expect(fanOut.tries == 1)
-        fanOut.advance(by: .init(cursor: nil, isSwept: true, accepted: 1))
-        #expect(fanOut.tries == 0)
     }
 
     @Test func `a lane is leased for late members when nothing else is under way or may go`() throws {
@@ -304,25 +316,16 @@ struct LaneCrowdTests {
         #expect(take(&lane)?.id == 1)
     }
 
-    @Test func `a message that waits reaches who is beyond its cursor, or is to be tried again`() throws {
+    @Test func `a message that waits reaches who is beyond its cursor`() throws {
         var lane = try lane()
         #expect(!lane.reaches(50))
         lane.accept(message(1), at: sceneTime)
         #expect(lane.reaches(50))
         #expect(take(&lane) != nil)
-        settle(&lane, FanOut.Progress(cursor: 40, isSwept: false, again: [3], accepted: 20))
-        #expect([3, 4, 50].map(lane.reaches) == [true, false, true])
+        settle(&lane, FanOut.Progress(.sweep(to: 40, isLast: false, resting: 0), again: 1, accepted: 20))
+        #expect([3, 50].map(lane.reaches) == [false, true])
         #expect(take(&lane) != nil)
         settle(&lane, swept(to: 60, isSwept: true, accepted: 5))
-        #expect([3, 50, 70].map(lane.reaches) == [true, false, false])
-    }
-
-    @Test func `so many wait to be tried again at most`() {
-        var fanOut = FanOut()
-        fanOut.advance(by: .init(cursor: 5_000, isSwept: false, again: Array(1...FanOut.mostWaiting)))
-        #expect(fanOut.next == .again(Array(1...FanOut.mostWaiting)))
-        fanOut.advance(by: .init(cursor: nil, isSwept: true, again: [7], accepted: FanOut.mostWaiting - 1))
-        #expect(!fanOut.isSwept)
-        #expect(fanOut.next == .after(5_000))
+        #expect([3, 50, 70].map(lane.reaches) == [false, false, false])
     }
 }

@@ -159,7 +159,8 @@ struct LaneTakeBackTests {
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)
         _ = lane.settle(
-            FanOut.Progress(cursor: 10, isSwept: false, accepted: 10), of: 0, number: lane.messages[0].attempts,
+            FanOut.Progress(.sweep(to: 10, isLast: false, resting: 0), accepted: 10), of: 0,
+            number: lane.messages[0].attempts,
             by: replica, again: sceneTime + 5, at: sceneTime)
         let found = lane.takeBackEnd(at: sceneTime + 1)
         #expect(found.mayHaveLeft)

@@ -51,6 +51,32 @@ extension GrandstandClient.Call where Value == GrandstandClient.BroadcastPreview
     }
 }
 
+extension GrandstandClient.Call where Value == GrandstandClient.StateAnswer {
+    /// Tells the state of an event, as often as a feed has it.
+    public static func putState(_ key: String, _ draft: GrandstandClient.StateDraft) -> Self {
+        Self(.putState, "/v1/events/\(key)/state", body: draft)
+    }
+
+    /// Tells the state of an event, as often as a feed has it. Takes the body as JSON, so that it may have members that
+    /// this version does not know.
+    public static func putState(_ key: String, json: RawJSON) -> Self {
+        Self(.putState, "/v1/events/\(key)/state", body: json)
+    }
+}
+
+extension GrandstandClient.Call where Value == GrandstandClient.StatePreview {
+    /// Says what a state would come to, and sends nothing.
+    public static func previewState(_ key: String, _ draft: GrandstandClient.StateDraft) -> Self {
+        Self(.previewState, "/v1/events/\(key)/state/preview", body: draft)
+    }
+
+    /// Says what a state would come to, and sends nothing. Takes the body as JSON, so that it may have members that
+    /// this version does not know.
+    public static func previewState(_ key: String, json: RawJSON) -> Self {
+        Self(.previewState, "/v1/events/\(key)/state/preview", body: json)
+    }
+}
+
 extension GrandstandClient.Call where Value == GrandstandClient.BroadcastBatchResult {
     /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own.
     public static func broadcastMany(_ items: [Contract.BroadcastItem]) -> Self {

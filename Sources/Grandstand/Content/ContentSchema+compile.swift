@@ -1,0 +1,159 @@
+package import JSON
+
+extension ContentSchema {
+    /// Compiles a document; faults go to `fields`' list with their places.
+    ///
+    /// - Parameter pointer: of the document in the request.
+    package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
+        var compiler = Compiler(document: document, base: pointer)
+        _ = compiler.schema(at: [])
+        if compiler.faults.isEmpty { compiler.refuseCycles() }
+        faults.append(contentsOf: compiler.faults)
+        guard compiler.faults.isEmpty else { return nil }
+        self.init(nodes: compiler.nodes)
+    }
+
+    private struct Compiler {
+        let document: JSONValue
+        let base: String
+        var nodes: [Node] = []
+        var faults = FaultList()
+        /// The schemas that were begun, by their places, so that one may refer to itself.
+        private var places: [[String]: Int] = [:]
+
+        init(document: JSONValue, base: String) {
+            self.document = document
+            self.base = base
+        }
+
+        mutating func schema(at path: [String]) -> Int {
+            if let index = places[path] { return index }
+            let index = nodes.count
+            places[path] = index
+            nodes.append(Node())
+            guard nodes.count <= ContentSchema.mostNodes else {
+                fault(path, "The document has more than \(ContentSchema.mostNodes) schemas.")
+                return index
+            }
+            guard let value = value(at: path) else {
+                fault(path, "There is no schema here.")
+                return index
+            }
+            nodes[index] = node(value, path)
+            return index
+        }
+
+        private mutating func node(_ value: JSONValue, _ path: [String]) -> Node {
+            var node = Node()
+            if case .bool(let isAny) = value.kind {
+                node.isNever = !isAny
+                return node
+            }
+            guard case .object(let members) = value.kind else {
+                fault(path, "A schema was expected: an object, true or false.")
+                return node
+            }
+            for (keyword, value) in members {
+                read(keyword, value, path + [keyword], at: path, into: &node)
+            }
+            return node
+        }
+
+        private mutating func read(
+            _ keyword: String, _ value: JSONValue, _ path: [String], at schema: [String], into node: inout Node
+        ) {
+            switch keyword {
+            case "type":
+                let words = value.elements ?? [value]
+                node.types = words.compactMap { $0.string.flatMap(ValueType.init) }
+                if words.isEmpty || node.types?.count != words.count {
+                    fault(
+                        path,
+                        "One of \(ValueType.allCases.map(\.rawValue).joined(separator: ", ")) was expected, or a list of them."
+                    )
+                }
+            case "properties":
+                guard case .object(let members) = value.kind else { return fault(path, "An object was expected.") }
+                for member in members { node.properties[member.name] = self.schema(at: path + [member.name]) }
+            case "required":
+                node.required = value.elements?.compactMap(\.string) ?? []
+                if value.elements.map({ $0.count != node.required.count }) ?? true {
+                    fault(path, "A list of names was expected.")
+                }
+            case "additionalProperties": node.additional = self.schema(at: path)
+            case "items": node.items = self.schema(at: path)
+            case "enum":
+                node.choices.append(value.elements ?? [])
+                if value.elements?.isEmpty ?? true { fault(path, "A list of values was expected.") }
+            case "const": node.choices.append([value])
+            case "minimum": (node.minimum, node.minimumText) = bound(value, path)
+            case "maximum": (node.maximum, node.maximumText) = bound(value, path)
+            case "maxLength": node.maxLength = count(value, path)
+            case "maxItems": node.maxItems = count(value, path)
+            case "anyOf":
+                node.anyOf = (value.elements ?? []).indices.map { self.schema(at: path + [String($0)]) }
+                if node.anyOf.isEmpty { fault(path, "A list of schemas was expected.") }
+            case "$defs":
+                guard case .object(let members) = value.kind else { return fault(path, "An object was expected.") }
+                for member in members { _ = self.schema(at: path + [member.name]) }
+            case "$ref":
+                guard let text = value.string, text.hasPrefix("#"),
+                    text == "#" || JSONPointer(String(text.dropFirst())) != nil
+                else { return fault(path, "A place in this document was expected, such as #/$defs/Team.") }
+                node.reference = self.schema(at: JSONPointer(String(text.dropFirst()))?.names ?? [])
+            case "format":
+                node.format = value.string.flatMap(Format.init)
+                if node.format == nil {
+                    fault(path, "One of \(Format.allCases.map(\.rawValue).joined(separator: ", ")) was expected.")
+                }
+            default:
+                fault(path, "The keyword \(JSONText.quoted(keyword)) is not known here.")
+            }
+        }
+
+        private mutating func bound(_ value: JSONValue, _ path: [String]) -> (JSONNumber?, String) {
+            guard case .number(let text) = value.kind else {
+                fault(path, "A number was expected.")
+                return (nil, "")
+            }
+            return (JSONNumber(text), text)
+        }
+
+        private mutating func count(_ value: JSONValue, _ path: [String]) -> Int? {
+            guard case .number(let text) = value.kind, let count = Int(text), count >= 0 else {
+                fault(path, "A whole number from 0 was expected.")
+                return nil
+            }
+            return count
+        }
+
+        /// The schema at a place, through objects and arrays.
+        private func value(at path: [String]) -> JSONValue? {
+            path.reduce(Optional(document)) { value, name in
+                guard let value else { return nil }
+                if let elements = value.elements {
+                    return Int(name).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+                }
+                return value[name]
+            }
+        }
+
+        /// A schema that refers to itself for the same value would never come to an end.
+        mutating func refuseCycles() {
+            var state = [Int](repeating: 0, count: nodes.count)
+            func isCyclic(_ index: Int) -> Bool {
+                if state[index] != 0 { return state[index] == 1 }
+                state[index] = 1
+                defer { state[index] = 2 }
+                return (nodes[index].anyOf + [nodes[index].reference].compactMap(\.self)).contains(where: isCyclic)
+            }
+            for (path, index) in places where isCyclic(index) {
+                return fault(path, "This schema refers to itself for the same value.")
+            }
+        }
+
+        private mutating func fault(_ path: [String], _ detail: String) {
+            faults.append(FieldError(pointer: base + JSONText.pointer(path), detail: detail))
+        }
+    }
+}

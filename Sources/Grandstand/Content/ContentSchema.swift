@@ -1,0 +1,251 @@
+internal import FoundationEssentials
+package import JSON
+
+/// What one version of an app can decode: a JSON Schema (2020-12) with the keywords that Swift types need, and no others.
+/// It is compiled once, when its content type is read.
+package struct ContentSchema: Sendable {
+    /// One place of a content and what the schema wants there.
+    package struct Fault: Sendable, Hashable {
+        package var pointer: String
+        package var wanted: String
+    }
+
+    /// A kind of value, as `type` names it.
+    enum ValueType: String, CaseIterable {
+        case null, boolean, object, array, number, string, integer
+    }
+
+    /// What `format` asks beyond the type: what Swift's decoder refuses.
+    enum Format: String, CaseIterable {
+        case uuid
+        case uri = "uri-reference"
+        case float
+        case decimal
+    }
+
+    /// One schema of the document. Others are named by their places in `nodes`.
+    struct Node {
+        /// `false` as a schema: nothing fits.
+        var isNever = false
+        var types: [ValueType]?
+        var properties: [String: Int] = [:]
+        var required: [String] = []
+        /// For members that `properties` does not name.
+        var additional: Int?
+        var items: Int?
+        /// Of `enum` and `const`: each list has to have the value.
+        var choices: [[JSONValue]] = []
+        var minimum: JSONNumber?
+        var minimumText = ""
+        var maximum: JSONNumber?
+        var maximumText = ""
+        var maxLength: Int?
+        var maxItems: Int?
+        var anyOf: [Int] = []
+        var reference: Int?
+        var format: Format?
+    }
+
+    let nodes: [Node]
+
+    /// More schemas than this in one document are refused.
+    static let mostNodes = 2_000
+
+    init(nodes: [Node]) { self.nodes = nodes }
+
+    /// The places of a content that this version cannot decode, the first of them.
+    package func faults(of content: JSONValue) -> [Fault] {
+        var check = ContentCheck(schema: self)
+        return check.faults(of: content, by: 0)
+    }
+}
+
+/// One check of a content. It stops after as many steps as no content of a few kilobytes needs.
+private struct ContentCheck {
+    let schema: ContentSchema
+    private var steps = 0
+    private var path: [String] = []
+
+    init(schema: ContentSchema) { self.schema = schema }
+
+    private static let mostSteps = 200_000
+
+    mutating func faults(of value: JSONValue, by index: Int) -> [ContentSchema.Fault] {
+        steps += 1
+        guard steps < Self.mostSteps else {
+            return [fault("A simpler value was expected: the schema has too many alternatives for this one.")]
+        }
+        let node = schema.nodes[index]
+        guard !node.isNever else { return [fault("This member is not allowed.")] }
+        if let types = node.types, !types.contains(where: { $0.fits(value) }) {
+            return [fault("\(Self.words(types, node)) was expected, not \(Self.name(value)).")]
+        }
+        var faults: [ContentSchema.Fault] = []
+        for choices in node.choices where !choices.contains(where: { Self.isChoice($0, value, node) }) {
+            let shown = choices.prefix(20).map { String(decoding: $0.compact.prefix(80), as: UTF8.self) }
+            faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(shown.joined(separator: ", ")) was expected."))
+        }
+        switch value.kind {
+        case .number(let text): faults += numberFaults(text, node)
+        case .string(let text): faults += stringFaults(text, node)
+        case .array(let elements):
+            if let most = node.maxItems, elements.count > most {
+                faults.append(fault("At most \(most) items were expected; there are \(elements.count)."))
+            }
+            if let items = node.items {
+                for (place, element) in elements.enumerated() { faults += nested(String(place), element, items) }
+            }
+        case .object(let members):
+            for name in node.required where value[name] == nil {
+                path.append(name)
+                faults.append(fault("\(name) is required."))
+                path.removeLast()
+            }
+            for (name, value) in members {
+                guard let index = node.properties[name] ?? node.additional else { continue }
+                faults += nested(name, value, index)
+            }
+        case .null, .bool: break
+        }
+        if let reference = node.reference { faults += self.faults(of: value, by: reference) }
+        if !node.anyOf.isEmpty { faults += alternativeFaults(value, node.anyOf) }
+        return faults
+    }
+
+    /// Whether a value is one of `enum`, as Swift finds the case of a raw value: it compares texts by their characters and
+    /// numbers after they were read.
+    private static func isChoice(_ choice: JSONValue, _ value: JSONValue, _ node: ContentSchema.Node) -> Bool {
+        switch (choice.kind, value.kind) {
+        case (.string(let one), .string(let another)): return one == another
+        case (.number(let one), .number(let another)) where node.types == [.integer]:
+            return ValueNumber(one).whole == ValueNumber(another).whole
+        case (.number(let one), .number(let another)) where node.types == [.number]:
+            return Double(one) == Double(another)
+        default: return value.isSame(as: choice)
+        }
+    }
+
+    private mutating func nested(_ name: String, _ value: JSONValue, _ index: Int) -> [ContentSchema.Fault] {
+        path.append(name)
+        defer { path.removeLast() }
+        return faults(of: value, by: index)
+    }
+
+    /// Of several alternatives, the faults of the one that is nearest.
+    private mutating func alternativeFaults(_ value: JSONValue, _ alternatives: [Int]) -> [ContentSchema.Fault] {
+        var nearest: [ContentSchema.Fault]?
+        for index in alternatives {
+            let found = faults(of: value, by: index)
+            if found.isEmpty { return [] }
+            // A fault further inside means that the kind of value was right.
+            let depth = found.map(\.pointer.count).max() ?? 0
+            if depth > nearest?.map(\.pointer.count).max() ?? -1 { nearest = found }
+        }
+        return nearest ?? []
+    }
+
+    private func numberFaults(_ text: String, _ node: ContentSchema.Node) -> [ContentSchema.Fault] {
+        let number = ValueNumber(text)
+        var faults: [ContentSchema.Fault] = []
+        let exact = node.types == [.integer] ? number.whole : JSONNumber(text)
+        if let minimum = node.minimum, let exact, exact < minimum {
+            faults.append(fault("At least \(node.minimumText) was expected."))
+        }
+        if let maximum = node.maximum, let exact, maximum < exact {
+            faults.append(fault("At most \(node.maximumText) was expected."))
+        }
+        if let format = node.format, !format.fits(text, isNumber: true) { faults.append(fault(format.wanted)) }
+        return faults
+    }
+
+    private func stringFaults(_ text: String, _ node: ContentSchema.Node) -> [ContentSchema.Fault] {
+        var faults: [ContentSchema.Fault] = []
+        if let most = node.maxLength, text.unicodeScalars.count > most {
+            faults.append(fault("At most \(most) characters were expected; there are \(text.unicodeScalars.count)."))
+        }
+        if let format = node.format, !format.fits(text, isNumber: false) { faults.append(fault(format.wanted)) }
+        return faults
+    }
+
+    private func fault(_ wanted: String) -> ContentSchema.Fault {
+        ContentSchema.Fault(pointer: JSONText.pointer(path), wanted: wanted)
+    }
+
+    private static func words(_ types: [ContentSchema.ValueType], _ node: ContentSchema.Node) -> String {
+        let words = types.map { type in
+            switch type {
+            case .null: "null"
+            case .boolean: "true or false"
+            case .object: "an object"
+            case .array: "an array"
+            case .number: "a number"
+            case .string: "a string"
+            case .integer where node.minimum != nil && node.maximum != nil:
+                "a whole number from \(node.minimumText) to \(node.maximumText)"
+            case .integer: "a whole number"
+            }
+        }.joined(separator: " or ")
+        return words.prefix(1).uppercased() + words.dropFirst()
+    }
+
+    private static func name(_ value: JSONValue) -> String {
+        if case .number(let text) = value.kind { return text.utf8.count > 40 ? "a number that does not fit" : text }
+        return value.kindName
+    }
+}
+
+/// A number as Swift's `JSONDecoder` reads it.
+private struct ValueNumber {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// Whether Swift reads it as a double: it refuses what is too large, and what is too small to be told from 0.
+    var isDouble: Bool {
+        text.utf8.count < 100 && text.utf8.allSatisfy { $0 | 0x20 != UInt8(ascii: "e") }
+            || (try? JSONDecoder().decode(Double.self, from: Data(text.utf8))) != nil
+    }
+
+    /// The whole number that Swift makes of it; `nil`: none. Digits alone are read exactly. Text with a fraction or an
+    /// exponent, such as `5.0`, is read by way of a double or a decimal, so Swift is asked.
+    var whole: JSONNumber? {
+        if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) {
+            return JSONNumber(text)
+        }
+        let bytes = Data(text.utf8)
+        if let number = try? JSONDecoder().decode(Int64.self, from: bytes) { return JSONNumber(String(number)) }
+        return (try? JSONDecoder().decode(UInt64.self, from: bytes)).map { JSONNumber(String($0)) }
+    }
+}
+
+extension ContentSchema.ValueType {
+    fileprivate func fits(_ value: JSONValue) -> Bool {
+        switch (self, value.kind) {
+        case (.null, .null), (.boolean, .bool), (.object, .object), (.array, .array), (.string, .string): true
+        case (.number, .number(let text)): ValueNumber(text).isDouble
+        case (.integer, .number(let text)): ValueNumber(text).whole != nil
+        default: false
+        }
+    }
+}
+
+extension ContentSchema.Format {
+    fileprivate var wanted: String {
+        switch self {
+        case .uuid: "A UUID was expected, such as 1e0f9a8b-7c6d-4e5f-8a3b-2c1d0e9f8a7b."
+        case .uri: "A URL was expected."
+        case .float: "A number was expected that a Float holds."
+        case .decimal: "A number was expected that a Decimal holds."
+        }
+    }
+
+    /// Swift is asked, so that the check and the app agree.
+    fileprivate func fits(_ text: String, isNumber: Bool) -> Bool {
+        switch self {
+        case .uuid: isNumber || UUID(uuidString: text) != nil
+        case .uri: isNumber || URL(string: text) != nil
+        case .float: !isNumber || (try? JSONDecoder().decode(Float.self, from: Data(text.utf8))) != nil
+        case .decimal: !isNumber || (try? JSONDecoder().decode(Decimal.self, from: Data(text.utf8))) != nil
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package import FoundationEssentials
+package import JSON
+
+/// What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state
+/// ring.
+package struct ContentType: Sendable {
+    /// What happens to a content that a version cannot decode.
+    package enum Check: String, Sendable, Hashable, CaseIterable {
+        case warn
+        case refuse
+    }
+
+    /// One version of the app that is still installed.
+    package struct Version: Sendable {
+        package let name: String
+        /// As it was declared.
+        package let schemaText: [UInt8]
+        package let schema: ContentSchema
+    }
+
+    package let bundleID: BundleID
+    /// The name of the app's Swift type of `ActivityAttributes`.
+    package let attributesType: String
+    package let check: Check
+    package let versions: [Version]
+    package let stamp: Stamp?
+    package let rules: StateRules
+    /// The rules as they were declared; `nil`: none were.
+    private let rulesText: [UInt8]?
+
+    package static let mostVersions = 20
+
+    /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
+    package init(_ bundleID: BundleID, _ attributesType: String, body: JSONValue) throws(Problem) {
+        self.bundleID = bundleID
+        self.attributesType = attributesType
+        rulesText = body["rules"].flatMap { if case .null = $0.kind { nil } else { $0.bytes } }
+        var fields = JSONFields(body)
+        check = fields.choice("check") ?? .warn
+        versions = Self.versions(&fields)
+        stamp = Self.stamp(&fields)
+        if var nested = fields.fields("rules") {
+            rules = StateRules(&nested)
+            fields.absorb(nested)
+        } else {
+            rules = StateRules()
+        }
+        try fields.finish()
+    }
+
+    /// Reads what `declaration` wrote.
+    package init(_ bundleID: BundleID, _ attributesType: String, parsing text: [UInt8]) throws(Problem) {
+        try self.init(bundleID, attributesType, body: try JSONValue(parsing: text))
+    }
+
+    private static func versions(_ fields: inout JSONFields) -> [Version] {
+        var versions: [Version] = []
+        for (value, pointer) in fields.array("versions", required: true, count: 1...mostVersions) ?? [] {
+            var nested = JSONFields(value, pointer: pointer)
+            let name = nested.text("name", required: true, maximum: 64)
+            let document = nested.value("schema", required: true)
+            if let name, versions.contains(where: { $0.name == name }) {
+                nested.fault("name", "The version \(JSONText.quoted(name)) stands twice.")
+            }
+            if let name, let document {
+                if case .object = document.kind {
+                    var faults = FaultList()
+                    let schema = ContentSchema(document, pointer: nested.pointer(to: "schema"), faults: &faults)
+                    for fault in faults.listed { nested.fault(at: fault.pointer, fault.detail) }
+                    if let schema {
+                        versions.append(Version(name: name, schemaText: document.bytes, schema: schema))
+                    }
+                } else {
+                    nested.fault("schema", "An object was expected, not \(document.kindName).")
+                }
+            }
+            fields.absorb(nested)
+        }
+        return versions
+    }
+
+    private static func stamp(_ fields: inout JSONFields) -> Stamp? {
+        guard var nested = fields.fields("stamp") else { return nil }
+        let member = nested.read("member", JSONPointer.rule, required: true, JSONPointer.init)
+        let form = nested.choice("as", Stamp.Form.self, required: true)
+        fields.absorb(nested)
+        guard let member, let form else { return nil }
+        return Stamp(member: member, form: form)
+    }
+}
+
+extension ContentType: JSONObjectWritable {
+    /// The declaration, with the defaults of what was left out.
+    package func write(members object: inout JSONWriter) {
+        object.member("check", check.rawValue)
+        object.objects("versions", versions) { version, declared in
+            version.member("name", declared.name)
+            version.member("schema", raw: declared.schemaText)
+        }
+        object.name("stamp")
+        if let stamp {
+            object.object { member in
+                member.member("member", stamp.member.description)
+                member.member("as", stamp.form.rawValue)
+            }
+        } else {
+            object.null()
+        }
+        object.member("rules", raw: rulesText)
+    }
+}
+
+extension ContentType {
+    /// The places of a content that some version cannot decode, each with the versions that cannot.
+    ///
+    /// - Parameters:
+    ///   - contentState: JSON object text, as the organiser wrote it. It is checked as phones get it, with its stamp.
+    ///   - pointer: of the content in the request.
+    package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
+        let sent = stamp?.applied(to: contentState, timestamp: Stamp.longest) ?? contentState
+        guard let content = try? JSONValue(parsing: sent) else { return [] }
+        var places: [(fault: ContentSchema.Fault, versions: [String])] = []
+        for version in versions {
+            for fault in version.schema.faults(of: content) {
+                if let place = places.firstIndex(where: { $0.fault == fault }) {
+                    if places[place].versions.last != version.name { places[place].versions.append(version.name) }
+                } else {
+                    places.append((fault, [version.name]))
+                }
+            }
+        }
+        return places.map { place in
+            FieldError(
+                pointer: pointer + place.fault.pointer,
+                detail:
+                    "\(place.fault.wanted) \(bundleID) \(place.versions.joined(separator: ", ")) cannot decode this.")
+        }
+    }
+}
+
+/// A content type as it is kept.
+package struct DeclaredContentType: Sendable {
+    package var type: ContentType
+    package var createdAt: Date
+    package var updatedAt: Date
+    /// Another one each time it is written.
+    package var version: Int
+
+    package init(type: ContentType, createdAt: Date, updatedAt: Date, version: Int) {
+        self.type = type
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.version = version
+    }
+}
+
+/// A live event whose newest content a content type would refuse.
+package struct ContentMismatch: Sendable {
+    package var eventKey: EventKey
+    package var audience: Audience.ID
+    package var broadcast: UUID
+    package var errors: [FieldError]
+
+    package init(eventKey: EventKey, audience: Audience.ID, broadcast: UUID, errors: [FieldError]) {
+        self.eventKey = eventKey
+        self.audience = audience
+        self.broadcast = broadcast
+        self.errors = errors
+    }
+}
+
+extension Problem {
+    /// The refusal of contents that versions of an app cannot decode.
+    package static func contentMismatch(_ errors: [FieldError]) -> Problem {
+        Problem(
+            .contentMismatch, "Phones would get this and show nothing new. Correct the places named in errors.",
+            errors: errors)
+    }
+}

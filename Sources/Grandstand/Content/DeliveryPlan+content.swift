@@ -1,0 +1,54 @@
+internal import APNsWire
+internal import JSON
+
+extension DeliveryPlan {
+    /// Holds the contents to the types of their audiences, and notes the stamps.
+    ///
+    /// - Parameters:
+    ///   - types: of audiences that have one.
+    ///   - missing: audiences that name a type that their app does not have.
+    ///   - limit: bytes that APNs takes of a body.
+    /// - Throws: `content-mismatch` where a type refuses; `payload-too-large` where only the stamp is too much.
+    package mutating func check(
+        by types: [Audience.ID: ContentType], missing: [Audience.ID: String] = [:], limit: Int
+    ) throws(Problem) {
+        guard !types.isEmpty || !missing.isEmpty else { return }
+        var faults: [FieldError] = []
+        var mild: [FieldError] = []
+        for index in items.indices {
+            guard let type = types[items[index].audience.id] else { continue }
+            items[index].stamp = type.stamp
+            guard let contentState = items[index].payload.contentState else { continue }
+            let variant = items[index].audience.variant
+            let own = variant.flatMap { content.byVariant[$0]?.contentState } != nil
+            let found = type.faults(
+                of: contentState,
+                at: (own ? JSONText.pointer(["byVariant", variant?.rawValue ?? ""]) : "") + "/contentState")
+            for fault in found {
+                if type.check == .refuse {
+                    if !faults.contains(fault) { faults.append(fault) }
+                } else if !mild.contains(fault) {
+                    mild.append(fault)
+                }
+            }
+        }
+        guard faults.isEmpty else { throw .contentMismatch(faults) }
+        for item in items where item.stamp != nil {
+            let size = item.longest.body(timestamp: Stamp.longest).count
+            guard size > limit else { continue }
+            throw Problem(
+                .payloadTooLarge,
+                "The message to APNs would have \(size) bytes with its stamp; Apple takes \(limit). Shorten contentState or "
+                    + "alert by \(size - limit) bytes.",
+                members: [("size", .integer(size)), ("limit", .integer(limit))])
+        }
+        warnings += mild.prefix(5).map { "\($0.pointer): \($0.detail)" }
+        if mild.count > 5 { warnings.append("\(mild.count - 5) more places of contentState cannot be decoded.") }
+        for (audience, name) in missing.sorted(by: { $0.value < $1.value })
+        where items.contains(where: { $0.audience.id == audience }) {
+            warnings.append(
+                "\(audience.words) names the content type \(JSONText.quoted(name)), which the app does not have. This is not "
+                    + "checked, and nothing rings by itself. PUT /v1/apps/\(audience.bundleID)/contents/… first.")
+        }
+    }
+}

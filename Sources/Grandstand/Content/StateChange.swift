@@ -1,0 +1,45 @@
+package import JSON
+
+/// What a state came to.
+package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
+    /// The same values as the newest accepted content: nothing is sent.
+    case unchanged
+    /// Only quiet members differ.
+    case quiet
+    /// Something else differs.
+    case update
+    /// A rule of the content type rings.
+    case rings
+    /// It was the last state.
+    case end
+}
+
+/// The difference between a state and the newest accepted content of one audience.
+package struct StateChange: Sendable {
+    package let outcome: StateOutcome
+    /// Which of `rings` holds.
+    package let rule: Int?
+
+    /// - Parameters:
+    ///   - old: the newest accepted content; `nil`: there is none.
+    ///   - type: `nil`: every difference is an update.
+    package init(from old: JSONValue?, to new: JSONValue, by type: ContentType?) {
+        // The stamp is the server's: what the feed has there says nothing.
+        let stamp = type?.stamp.map { [$0.member] } ?? []
+        guard let old else {
+            (outcome, rule) = (.update, nil)
+            return
+        }
+        guard !old.source.elementsEqual(new.source), !old.isSame(as: new, ignoring: stamp) else {
+            (outcome, rule) = (.unchanged, nil)
+            return
+        }
+        let rules = type?.rules ?? StateRules()
+        if let ringing = rules.rings.firstIndex(where: { $0.holds(from: old, to: new) }) {
+            (outcome, rule) = (.rings, ringing)
+            return
+        }
+        let isQuiet = !rules.quiet.isEmpty && old.isSame(as: new, ignoring: rules.quiet + stamp)
+        (outcome, rule) = (isQuiet ? .quiet : .update, nil)
+    }
+}

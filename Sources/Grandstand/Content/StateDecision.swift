@@ -1,0 +1,138 @@
+internal import APNsWire
+package import FoundationEssentials
+package import JSON
+
+/// The whole state of an event, as a feed tells it.
+package struct StateReport: Sendable {
+    /// JSON objects.
+    package var contentState: JSONValue
+    package var byVariant: [Variant: JSONValue]
+    /// Rises with each state of the feed; `nil`: they count in the order in which they come.
+    package var sequence: Int?
+    package var isFinal: Bool
+    /// `nil`: all audiences of the event.
+    package var audiences: [AudienceSelector]?
+
+    package init(
+        contentState: JSONValue, byVariant: [Variant: JSONValue] = [:], sequence: Int? = nil, isFinal: Bool = false,
+        audiences: [AudienceSelector]? = nil
+    ) {
+        self.contentState = contentState
+        self.byVariant = byVariant
+        self.sequence = sequence
+        self.isFinal = isFinal
+        self.audiences = audiences
+    }
+
+    func content(for variant: Variant?) -> JSONValue { variant.flatMap { byVariant[$0] } ?? contentState }
+}
+
+/// What becomes of a state: pure, from the newest accepted contents, the content types and the last sequence.
+package struct StateDecision: Sendable {
+    /// An audience that the state is for.
+    package struct Standing: Sendable {
+        package var audience: Audience.ID
+        package var type: ContentType?
+        /// Its newest accepted content; `nil`: none.
+        package var newest: [UInt8]?
+
+        package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?) {
+            self.audience = audience
+            self.type = type
+            self.newest = newest
+        }
+    }
+
+    /// What is known of the event's states.
+    package struct Progress: Sendable, Hashable {
+        package var sequence: Int?
+        /// When the newest quiet message goes or went.
+        package var quietAt: Date?
+
+        package init(sequence: Int? = nil, quietAt: Date? = nil) {
+            self.sequence = sequence
+            self.quietAt = quietAt
+        }
+    }
+
+    package let outcome: StateOutcome
+    package let rule: Int?
+    /// How many audiences it is for.
+    package let audiences: Int
+    /// `nil`: nothing is sent.
+    package let request: BroadcastRequest?
+    /// Of a quiet message: it does not go before.
+    package let notBefore: Date?
+    /// What is known afterwards.
+    package let progress: Progress
+
+    /// - Parameters:
+    ///   - standings: of the audiences that it is for, in the order of the event.
+    ///   - isOver: they all got their end.
+    /// - Throws: `stale-state`.
+    package init(
+        _ report: StateReport, to standings: [Standing], isOver: Bool, progress: Progress, now: Date
+    ) throws(Problem) {
+        audiences = standings.count
+        let changes = standings.map { standing in
+            let old = standing.newest.flatMap { try? JSONValue(parsing: $0) }
+            return (
+                standing: standing, old: old,
+                change: StateChange(from: old, to: report.content(for: standing.audience.variant), by: standing.type)
+            )
+        }
+        let news = changes.filter { $0.change.outcome != .unchanged }
+        let ends = report.isFinal && !isOver
+        if let sequence = report.sequence, let last = progress.sequence,
+            sequence < last || sequence == last && (ends || !news.isEmpty)
+        {
+            throw Self.stale(sequence, last)
+        }
+        var after = progress
+        after.sequence = report.sequence ?? progress.sequence
+        guard ends || !news.isEmpty else {
+            (outcome, rule, request, notBefore, self.progress) = (.unchanged, nil, nil, nil, after)
+            return
+        }
+        let ringing = news.first { $0.change.outcome == .rings }
+        let strongest: StateOutcome =
+            ringing != nil ? .rings : news.contains { $0.change.outcome == .update } ? .update : .quiet
+        outcome = ends ? .end : strongest
+        rule = ends ? nil : ringing?.change.rule
+        var request = BroadcastRequest(
+            payload: BroadcastPayload(event: ends ? .end : .update, contentState: report.contentState.bytes),
+            priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
+            audiences: ends || news.count == changes.count
+                ? report.audiences : news.map { .only($0.standing.audience) })
+        request.byVariant = report.byVariant.mapValues { BroadcastContent.Override(contentState: $0.bytes) }
+        if !ends, let ringing, let place = ringing.change.rule, let rule = ringing.standing.type?.rules.rings[place],
+            let old = ringing.old
+        {
+            request.payload.alert = rule.alert(for: nil, from: old, to: report.contentState)
+            for (standing, before, _) in changes {
+                guard let variant = standing.audience.variant else { continue }
+                let alert = rule.alert(for: variant, from: before ?? old, to: report.content(for: variant))
+                guard alert != request.payload.alert else { continue }
+                request.byVariant[variant, default: BroadcastContent.Override()].alert = alert
+            }
+        }
+        if outcome == .quiet {
+            let rules = news.first { $0.standing.type != nil }?.standing.type?.rules ?? StateRules()
+            after.quietAt = rules.quietTurn(after: progress.quietAt, at: now)
+            notBefore = after.quietAt
+        } else {
+            notBefore = nil
+        }
+        self.request = request
+        self.progress = after
+    }
+
+    private static func stale(_ sequence: Int, _ last: Int) -> Problem {
+        Problem(
+            .staleState,
+            sequence == last
+                ? "Another state with the sequence \(last) was told before. Give each state of the feed a higher number."
+                : "A state with the sequence \(last) was told before, and this one has \(sequence). Send the newest state.",
+            members: [("sequence", .integer(last))])
+    }
+}

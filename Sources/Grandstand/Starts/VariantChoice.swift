@@ -1,0 +1,40 @@
+/// Which of an event's audiences in one app and environment an installation gets: the one that it names, else the best
+/// match of its language, else the one without a variant. Pure.
+package struct VariantChoice: Sendable, Hashable {
+    private let variants: [Variant?]
+    private let byLanguage: LocaleLookup<Variant>
+
+    /// - Parameter variants: of the audiences, in the order in which they were declared; `nil`: the one without.
+    package init(_ variants: [Variant?]) {
+        self.variants = variants
+        let tags = variants.compactMap(\.self).filter { Self.isLanguageTag($0.rawValue) }
+        byLanguage = LocaleLookup(Dictionary(tags.map { ($0.rawValue, $0) }) { first, _ in first })
+    }
+
+    /// - Parameters:
+    ///   - named: what the installation said itself. A name that the event does not have counts as none.
+    ///   - locale: its language, BCP 47.
+    /// - Returns: the place among the variants; `nil` only if there are none. Without any match and without an audience that
+    ///   has no variant it is the first.
+    package func index(named: Variant?, locale: String?) -> Int? {
+        if let named, let index = variants.firstIndex(of: named) { return index }
+        if let match = locale.flatMap(byLanguage.value) { return variants.firstIndex(of: match) }
+        return variants.firstIndex(of: nil) ?? (variants.isEmpty ? nil : 0)
+    }
+
+    /// Whether a name can be a tag of BCP 47: a language of two or three letters, then subtags of up to eight letters and
+    /// digits. `home` is none; `pro` is one, and matches nobody whose language it is not.
+    static func isLanguageTag(_ name: String) -> Bool {
+        let subtags = name.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
+        guard let language = subtags.first, (2...3).contains(language.count) else { return false }
+        return language.utf8.allSatisfy(isLetter)
+            && subtags.dropFirst().allSatisfy { subtag in
+                (1...8).contains(subtag.count)
+                    && subtag.utf8.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}

@@ -1,0 +1,527 @@
+// Generated from openapi.yaml by `make contract`. Do not edit.
+
+package import JSON
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Contract {
+    /// What happens to a content that a version of the app cannot decode.
+    public struct ContentCheck: ContractWord {
+        /// It is accepted, and warnings say what is wrong.
+        public static let warn = Self(rawValue: "warn")
+        /// It is refused with 422 content-mismatch.
+        public static let refuse = Self(rawValue: "refuse")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .warn,
+            .refuse,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// How a time is written in a contentState.
+    public struct StampForm: ContractWord {
+        /// Seconds since 1970, a number.
+        public static let unix = Self(rawValue: "unix")
+        /// Text such as 2026-11-21T20:45:00Z.
+        public static let iso8601 = Self(rawValue: "iso8601")
+        /// Seconds since 2001, a number. Swift's JSONDecoder reads a Date so.
+        public static let reference = Self(rawValue: "reference")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .unix,
+            .iso8601,
+            .reference,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What an app's activities of one type can decode, how messages are stamped, and what rings.
+    public struct ContentTypeDraft: Sendable, Hashable, Codable, ContractObject {
+        /// What happens to a content that a version cannot decode. Left out: warn.
+        public var check: ContentCheck?
+        /// The versions of the app that are still installed. A name stands once.
+        public var versions: [ContentVersion]
+        /// The member that gets the time of each message when it is sent.
+        public var stamp: Stamp?
+        /// Which changes of a state are quiet and which ring. Left out: every change is an update.
+        public var rules: StateRules?
+
+        /// What is left out is not said.
+        public init(
+            check: ContentCheck? = nil, versions: [ContentVersion], stamp: Stamp? = nil, rules: StateRules? = nil
+        ) {
+            self.check = check
+            self.versions = versions
+            self.stamp = stamp
+            self.rules = rules
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            check = try object.optional("check")
+            versions = try object.required("versions")
+            stamp = try object.optional("stamp")
+            rules = try object.optional("rules")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let check { object.member("check", check) }
+            object.member("versions", versions)
+            if let stamp { object.member("stamp", stamp) }
+            if let rules { object.member("rules", rules) }
+        }
+    }
+}
+
+extension Contract {
+    /// What one version of the app can decode.
+    public struct ContentVersion: Sendable, Hashable, Codable, ContractObject {
+        /// The name of the version, for people.
+        public var name: String
+        /// A JSON Schema (2020-12) of contentState. It may have type, properties, required, additionalProperties,
+        /// items, enum, const, minimum, maximum, maxLength, maxItems, anyOf, $defs, $ref within the document, and
+        /// format with uuid, uri-reference, float or decimal. Any other keyword is refused with its place. A whole
+        /// number is one that Swift decodes as such: 5.0 is one.
+        public var schema: RawJSON
+
+        /// What is left out is not said.
+        public init(name: String, schema: RawJSON) {
+            self.name = name
+            self.schema = schema
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            name = try object.required("name")
+            schema = try object.required("schema")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("name", name)
+            object.member("schema", schema)
+        }
+    }
+}
+
+extension Contract {
+    /// The member of contentState that gets the message's aps.timestamp when it is sent, whatever it had before. A
+    /// member that is not there is added. Every other byte stays. Its length counts when sizes are checked.
+    public struct Stamp: Sendable, Hashable, Codable, ContractObject {
+        /// A member of contentState, as a JSON Pointer (RFC 6901). Array items are not named.
+        public var member: String
+        /// How a time is written in a contentState.
+        public var `as`: StampForm
+
+        /// What is left out is not said.
+        public init(member: String, as: StampForm) {
+            self.member = member
+            self.as = `as`
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            member = try object.required("member")
+            `as` = try object.required("as")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("member", member)
+            object.member("as", `as`)
+        }
+    }
+}
+
+extension Contract {
+    /// Which changes of a state are quiet and which ring.
+    public struct StateRules: Sendable, Hashable, Codable, ContractObject {
+        /// Members whose changes alone are not urgent, for example a clock. With all that is in them.
+        public var quiet: [String]?
+        /// Such changes are sent at most once in so many seconds. Left out: 30.
+        public var quietInterval: Int?
+        /// Changes that ring. The first rule that holds counts.
+        public var rings: [RingRule]?
+
+        /// What is left out is not said.
+        public init(quiet: [String]? = nil, quietInterval: Int? = nil, rings: [RingRule]? = nil) {
+            self.quiet = quiet
+            self.quietInterval = quietInterval
+            self.rings = rings
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            quiet = try object.optional("quiet")
+            quietInterval = try object.optional("quietInterval")
+            rings = try object.optional("rings")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let quiet { object.member("quiet", quiet) }
+            if let quietInterval { object.member("quietInterval", quietInterval) }
+            if let rings { object.member("rings", rings) }
+        }
+    }
+}
+
+extension Contract {
+    /// A change that rings, and its alert.
+    public struct RingRule: Sendable, Hashable, Codable, ContractObject {
+        /// Exactly one of increases, decreases, changes, becomes and appears.
+        public var when: RingCondition
+        /// The alert. In title, body and loc-args {home} is the member home of the new state, {old:home} of the one
+        /// before, and {/team/name} a member by its JSON Pointer. {{ is a brace.
+        public var alert: Alert
+        /// Alerts by BCP 47 tags, for audiences whose variant is such a tag: an audience of variant de gets the best
+        /// match (RFC 4647 lookup), else alert. Capitals do not tell tags apart.
+        public var alertsByLocale: [String: Alert]?
+
+        /// What is left out is not said.
+        public init(when: RingCondition, alert: Alert, alertsByLocale: [String: Alert]? = nil) {
+            self.when = when
+            self.alert = alert
+            self.alertsByLocale = alertsByLocale
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            when = try object.required("when")
+            alert = try object.required("alert")
+            alertsByLocale = try object.optional("alertsByLocale")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("when", when)
+            object.member("alert", alert)
+            if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
+        }
+    }
+}
+
+extension Contract {
+    /// Exactly one of increases, decreases, changes, becomes and appears.
+    public struct RingCondition: Sendable, Hashable, Codable, ContractObject {
+        /// The number there is greater than before.
+        public var increases: String?
+        /// The number there is smaller than before.
+        public var decreases: String?
+        /// The value there is another than before.
+        public var changes: String?
+        /// The value there is value, and was not before.
+        public var becomes: String?
+        /// The array there has an item that it had not before. With value: one that is value, or an object that has the
+        /// members of value.
+        public var appears: String?
+        /// The value of becomes, which needs it, or of an item of appears.
+        public var value: RawJSON?
+
+        /// What is left out is not said.
+        public init(
+            increases: String? = nil, decreases: String? = nil, changes: String? = nil, becomes: String? = nil,
+            appears: String? = nil, value: RawJSON? = nil
+        ) {
+            self.increases = increases
+            self.decreases = decreases
+            self.changes = changes
+            self.becomes = becomes
+            self.appears = appears
+            self.value = value
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            increases = try object.optional("increases")
+            decreases = try object.optional("decreases")
+            changes = try object.optional("changes")
+            becomes = try object.optional("becomes")
+            appears = try object.optional("appears")
+            value = try object.optional("value")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let increases { object.member("increases", increases) }
+            if let decreases { object.member("decreases", decreases) }
+            if let changes { object.member("changes", changes) }
+            if let becomes { object.member("becomes", becomes) }
+            if let appears { object.member("appears", appears) }
+            if let value { object.member("value", value) }
+        }
+    }
+}
+
+extension Contract {
+    /// A content type as it was declared.
+    public struct ContentType: Sendable, Hashable, Codable, ContractObject {
+        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
+        /// capitals only.
+        public var bundleId: String
+        /// The name of the app's Swift type of ActivityAttributes, at most 128 characters.
+        public var attributesType: String
+        /// What happens to a content that a version of the app cannot decode.
+        public var check: ContentCheck
+        /// The versions of the app that are still installed.
+        public var versions: [ContentVersion]
+        /// The member that gets the time of each message. null: none does.
+        public var stamp: Stamp?
+        /// Which changes are quiet and which ring. null: every change is an update.
+        public var rules: StateRules?
+        /// When it was first declared.
+        public var createdAt: Date
+        /// When it was last changed.
+        public var updatedAt: Date
+        /// Only in the answer to PUT: live events whose newest content this content type would refuse. The first 100.
+        public var mismatches: [ContentMismatch]?
+
+        /// What is left out is not said.
+        public init(
+            bundleId: String, attributesType: String, check: ContentCheck, versions: [ContentVersion],
+            stamp: Stamp? = nil, rules: StateRules? = nil, createdAt: Date, updatedAt: Date,
+            mismatches: [ContentMismatch]? = nil
+        ) {
+            self.bundleId = bundleId
+            self.attributesType = attributesType
+            self.check = check
+            self.versions = versions
+            self.stamp = stamp
+            self.rules = rules
+            self.createdAt = createdAt
+            self.updatedAt = updatedAt
+            self.mismatches = mismatches
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            bundleId = try object.required("bundleId")
+            attributesType = try object.required("attributesType")
+            check = try object.required("check")
+            versions = try object.required("versions")
+            stamp = try object.optional("stamp")
+            rules = try object.optional("rules")
+            createdAt = try object.required("createdAt")
+            updatedAt = try object.required("updatedAt")
+            mismatches = try object.optional("mismatches")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("bundleId", bundleId)
+            object.member("attributesType", attributesType)
+            object.member("check", check)
+            object.member("versions", versions)
+            object.member("stamp", stamp)
+            object.member("rules", rules)
+            object.member("createdAt", createdAt)
+            object.member("updatedAt", updatedAt)
+            if let mismatches { object.member("mismatches", mismatches) }
+        }
+    }
+}
+
+extension Contract {
+    /// A live event whose newest content a content type would refuse.
+    public struct ContentMismatch: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var eventKey: String
+        /// APNs has two environments, each with its own tokens and channels.
+        public var environment: Environment
+        /// The audience's variant, if it has one.
+        public var variant: String?
+        /// The broadcast that has this content.
+        public var broadcastId: String
+        /// The places in contentState that are wrong, each with the versions that cannot decode it.
+        public var errors: [FieldError]
+
+        /// What is left out is not said.
+        public init(
+            eventKey: String, environment: Environment, variant: String? = nil, broadcastId: String,
+            errors: [FieldError]
+        ) {
+            self.eventKey = eventKey
+            self.environment = environment
+            self.variant = variant
+            self.broadcastId = broadcastId
+            self.errors = errors
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            eventKey = try object.required("eventKey")
+            environment = try object.required("environment")
+            variant = try object.optional("variant")
+            broadcastId = try object.required("broadcastId")
+            errors = try object.required("errors")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("eventKey", eventKey)
+            object.member("environment", environment)
+            if let variant { object.member("variant", variant) }
+            object.member("broadcastId", broadcastId)
+            object.member("errors", errors)
+        }
+    }
+}
+
+extension Contract {
+    /// A page of content types.
+    public typealias ContentTypePage = Page<ContentType>
+}
+
+extension Contract {
+    /// A text for people, as it is or by a key that the app translates.
+    public enum LocalizedText: Sendable, Hashable, Codable, ContractValue {
+        case text(String)
+        case localized(LocalizedKey)
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(json: JSONValue) throws {
+            if let value = try? String(json: json) {
+                self = .text(value)
+                return
+            }
+            self = .localized(try LocalizedKey(json: json))
+        }
+
+        package func write(to json: inout JSONWriter) {
+            switch self {
+            case .text(let value): value.write(to: &json)
+            case .localized(let value): value.write(to: &json)
+            }
+        }
+    }
+}
+
+extension Contract {
+    /// A text that the app translates.
+    public struct LocalizedKey: Sendable, Hashable, Codable, ContractObject {
+        /// The key in the app's Localizable.strings.
+        public var locKey: String
+        /// What takes the place of the key's variables, in order.
+        public var locArgs: [String]?
+
+        /// What is left out is not said.
+        public init(locKey: String, locArgs: [String]? = nil) {
+            self.locKey = locKey
+            self.locArgs = locArgs
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            locKey = try object.required("loc-key")
+            locArgs = try object.optional("loc-args")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("loc-key", locKey)
+            if let locArgs { object.member("loc-args", locArgs) }
+        }
+    }
+}
+
+extension Contract {
+    /// Makes the device ring and light up. It needs a title or a body that is not empty. An alert rings until the
+    /// message expires; without expiresIn (or an apnsExpiration other than 0) for 15 minutes (GRANDSTAND_ALERT_FRESH).
+    /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
+    public struct Alert: Sendable, Hashable, Codable, ContractObject {
+        /// The first line.
+        public var title: LocalizedText?
+        /// The text below the title.
+        public var body: LocalizedText?
+        /// The name of a sound file in the app, or default.
+        public var sound: String?
+
+        /// What is left out is not said.
+        public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
+            self.title = title
+            self.body = body
+            self.sound = sound
+        }
+
+        /// Reads it as the API writes it.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Writes it as the API reads it.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            title = try object.optional("title")
+            body = try object.optional("body")
+            sound = try object.optional("sound")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            if let title { object.member("title", title) }
+            if let body { object.member("body", body) }
+            if let sound { object.member("sound", sound) }
+        }
+    }
+}

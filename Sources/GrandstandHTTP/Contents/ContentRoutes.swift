@@ -1,0 +1,136 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/apps/{bundleId}/contents`: what apps can decode, and what rings.
+struct ContentRoutes: Sendable {
+    let contents: ContentOperations
+
+    var routes: [Route] {
+        [
+            Route(.listContents) { _, context in
+                .json(try await contents.list(of: try context.bundleID(), try context.query.page(), context.caller))
+            },
+            Route(.putContent) { request, context in
+                let (bundleID, name) = (try context.bundleIDToWrite(), try context.attributesType())
+                let condition = try request.writeCondition()
+                let body = try await request.json()
+                let (type, created) = try await contents.put(name, of: bundleID, body, if: condition, context.caller)
+                return .json(type, status: created ? .created : .ok)
+            },
+            Route(.getContent) { _, context in
+                .json(try await contents.type(try context.attributesType(), of: try context.bundleID(), context.caller))
+            },
+            Route(.deleteContent) { request, context in
+                let condition = try request.writeCondition()
+                try await contents.delete(
+                    try context.attributesType(), of: try context.bundleID(), if: condition, context.caller)
+                return .noContent
+            },
+        ]
+    }
+}
+
+extension APIContext {
+    /// The content type in the path.
+    ///
+    /// - Throws: `invalid-request` for text that cannot be its name.
+    fileprivate func attributesType() throws(Problem) -> String {
+        let name = text("attributesType")
+        guard (1...128).contains(name.unicodeScalars.count),
+            name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+        else {
+            throw Problem.invalid(
+                "The path's content type is not one.", at: "attributesType",
+                "The name of a Swift type was expected, of at most 128 characters.")
+        }
+        return name
+    }
+}
+
+/// What callers do with content types.
+struct ContentOperations: Sendable {
+    let apps: any AppStore
+    let contents: any ContentStore
+    let now: @Sendable () -> Date
+
+    /// - Parameter body: of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
+    /// - Throws: `app-not-found`, `invalid-request`, `version-mismatch`, `forbidden`.
+    func put(
+        _ name: String, of bundleID: BundleID, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
+    ) async throws -> (type: Versioned<ContentTypeView>, created: Bool) {
+        try caller.requireCover(of: bundleID)
+        let app = try await apps.registered(bundleID)
+        let type = try ContentType(app.bundleID, name, body: body)
+        let written = try await contents.put(type, by: caller.actor, if: condition, now: now())
+        let view = ContentTypeView(declared: written.type, mismatches: written.mismatches)
+        return (Versioned(value: view, version: written.type.version), written.created)
+    }
+
+    /// - Throws: `app-not-found`, `forbidden`.
+    func list(of bundleID: BundleID, _ page: PageRequest, _ caller: Caller) async throws -> Page<ContentTypeView> {
+        try caller.requireCover(of: bundleID)
+        _ = try await apps.registered(bundleID)
+        let page = try await contents.contentTypes(of: bundleID, page)
+        return Page(items: page.items.map { ContentTypeView(declared: $0) }, nextCursor: page.nextCursor)
+    }
+
+    /// - Throws: `app-not-found`, `content-not-found`, `forbidden`.
+    func type(
+        _ name: String, of bundleID: BundleID, _ caller: Caller
+    ) async throws -> Versioned<ContentTypeView> {
+        try caller.requireCover(of: bundleID)
+        _ = try await apps.registered(bundleID)
+        guard let declared = try await contents.contentType(name, of: bundleID) else {
+            throw Self.absent(name, bundleID)
+        }
+        return Versioned(value: ContentTypeView(declared: declared), version: declared.version)
+    }
+
+    /// - Throws: `app-not-found`, `content-not-found`, `version-mismatch`, `forbidden`.
+    func delete(
+        _ name: String, of bundleID: BundleID, if condition: WriteCondition, _ caller: Caller
+    ) async throws {
+        try caller.requireCover(of: bundleID)
+        _ = try await apps.registered(bundleID)
+        guard try await contents.delete(name, of: bundleID, by: caller.actor, if: condition, now: now()) else {
+            throw Self.absent(name, bundleID)
+        }
+    }
+
+    private static func absent(_ name: String, _ bundleID: BundleID) -> Problem {
+        Problem(
+            .contentNotFound,
+            "\(bundleID) has no content type \(JSONText.quoted(name)). Declare it with PUT /v1/apps/\(bundleID)/contents/…."
+        )
+    }
+}
+
+/// A content type as the API shows it.
+struct ContentTypeView: JSONObjectWritable, Sendable {
+    let declared: DeclaredContentType
+    /// `nil`: it was read, not declared just now.
+    var mismatches: [ContentMismatch]?
+
+    func write(members object: inout JSONWriter) {
+        object.member("bundleId", declared.type.bundleID.rawValue)
+        object.member("attributesType", declared.type.attributesType)
+        declared.type.write(members: &object)
+        object.member("createdAt", Optional(declared.createdAt))
+        object.member("updatedAt", Optional(declared.updatedAt))
+        guard let mismatches else { return }
+        object.objects("mismatches", mismatches) { object, mismatch in
+            object.member("eventKey", mismatch.eventKey.rawValue)
+            object.member("environment", mismatch.audience.environment.rawValue)
+            if let variant = mismatch.audience.variant { object.member("variant", variant.rawValue) }
+            object.member("broadcastId", mismatch.broadcast)
+            object.objects("errors", mismatch.errors) { object, error in
+                object.member("pointer", error.pointer)
+                object.member("detail", error.detail)
+            }
+        }
+    }
+}

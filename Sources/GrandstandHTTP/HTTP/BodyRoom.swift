@@ -1,0 +1,130 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+/// The memory that bodies of requests may take together, from their first byte until they are answered: with it, what
+/// waits for its turn is bounded in bytes, however many ask.
+///
+/// No caller takes more than half of it, so one that sends much or slowly leaves room for the others.
+package final class BodyRoom: Sendable {
+    /// Bytes of a kind.
+    struct Bytes: Sendable, Equatable {
+        /// Up to `Route.standardBodyLimit` of each body.
+        var small = 0
+        /// What is beyond that.
+        var large = 0
+
+        static func + (left: Bytes, right: Bytes) -> Bytes {
+            Bytes(small: left.small + right.small, large: left.large + right.large)
+        }
+
+        static func - (left: Bytes, right: Bytes) -> Bytes {
+            Bytes(small: left.small - right.small, large: left.large - right.large)
+        }
+
+        func fits(into other: Bytes) -> Bool { small <= other.small && large <= other.large }
+        var half: Bytes { Bytes(small: small / 2, large: large / 2) }
+    }
+
+    private struct State {
+        var all = Bytes()
+        var callers: [UUID?: Bytes] = [:]
+    }
+
+    /// What is read of a body's JSON takes several times its bytes, until it is answered.
+    static let standard = Bytes(small: 32 << 20, large: 32 << 20)
+
+    private let limit: Bytes
+    private let state = Mutex(State())
+
+    package convenience init() { self.init(limit: Self.standard) }
+
+    init(limit: Bytes) { self.limit = limit }
+
+    /// Bytes that are taken now.
+    var taken: Bytes { state.withLock { $0.all } }
+
+    /// - Returns: whether there was room; nothing is taken else.
+    func take(_ bytes: Bytes, for caller: UUID?) -> Bool {
+        state.withLock { state in
+            let (all, own) = (state.all + bytes, (state.callers[caller] ?? Bytes()) + bytes)
+            guard all.fits(into: limit), own.fits(into: limit.half) else { return false }
+            state.all = all
+            state.callers[caller] = own
+            return true
+        }
+    }
+
+    func leave(_ bytes: Bytes, of caller: UUID?) {
+        state.withLock { state in
+            state.all = state.all - bytes
+            let own = (state.callers[caller] ?? Bytes()) - bytes
+            state.callers[caller] = own == Bytes() ? nil : own
+        }
+    }
+}
+
+/// What one request has of the room.
+final class BodyShare: Sendable {
+    private struct State {
+        var caller: UUID?
+        var received = 0
+        var taken = BodyRoom.Bytes()
+        var fault: BrokenBody?
+    }
+
+    private let room: BodyRoom
+    private let state = Mutex(State())
+
+    init(_ room: BodyRoom) { self.room = room }
+
+    /// Whose request it is, once that is known: before its body is read.
+    func belongs(to caller: UUID) { state.withLock { $0.caller = caller } }
+
+    /// Why the body did not come to its end; `nil`: it did, or was not read.
+    var fault: BrokenBody? { state.withLock { $0.fault } }
+
+    func broke(_ fault: BrokenBody) { state.withLock { $0.fault = fault } }
+
+    /// Makes room for a body that says its length, before it is read.
+    ///
+    /// - Throws: `rate-limited`, as 503.
+    func expect(_ length: Int) throws(Problem) {
+        // A header may say any number.
+        try take(BodyRoom.Bytes(large: max(0, min(length, 1 << 40) - Route.standardBodyLimit)))
+    }
+
+    /// - Throws: `rate-limited`, as 503.
+    func receive(_ count: Int) throws(Problem) {
+        let (before, after) = state.withLock { state in
+            defer { state.received += count }
+            return (state.received, state.received + count)
+        }
+        let small = min(after, Route.standardBodyLimit) - min(before, Route.standardBodyLimit)
+        let large = max(0, after - Route.standardBodyLimit) - state.withLock { $0.taken.large }
+        try take(BodyRoom.Bytes(small: small, large: max(0, large)))
+    }
+
+    /// The request is answered.
+    func leave() {
+        let (caller, taken) = state.withLock { state in
+            defer { state.taken = BodyRoom.Bytes() }
+            return (state.caller, state.taken)
+        }
+        room.leave(taken, of: caller)
+    }
+
+    private func take(_ bytes: BodyRoom.Bytes) throws(Problem) {
+        guard bytes != BodyRoom.Bytes() else { return }
+        guard room.take(bytes, for: state.withLock { $0.caller }) else { throw Self.full }
+        state.withLock { $0.taken = $0.taken + bytes }
+    }
+
+    private static let full: Problem = {
+        var problem = Problem(
+            .rateLimited, "The bodies of other requests fill the server's room for them. Send it again in a second.",
+            retryAfter: 1)
+        problem.status = 503
+        return problem
+    }()
+}

@@ -1,0 +1,77 @@
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+internal import NIOHTTP1
+
+/// A body as it comes from the client: its bytes take room while the request is carried out, and what breaks it is told
+/// from what fails in the server.
+struct ReceivedBody: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    let base: RequestBody
+    /// As its header says; `nil`: it comes in chunks.
+    let length: Int?
+    let share: BodyShare
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var base: RequestBody.AsyncIterator
+        var length: Int?
+        let share: BodyShare
+
+        mutating func next() async throws -> ByteBuffer? {
+            // All at once: else many bodies would be read in part, and then find no room.
+            if let length = length.take() { try share.expect(length) }
+            let buffer: ByteBuffer?
+            do {
+                buffer = try await base.next()
+            } catch {
+                let fault = BrokenBody(error)
+                share.broke(fault)
+                throw fault
+            }
+            if let buffer { try share.receive(buffer.readableBytes) }
+            return buffer
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(base: base.makeAsyncIterator(), length: length, share: share)
+    }
+}
+
+/// The body did not come to its end, by the client's doing.
+struct BrokenBody: Error {
+    /// What is wrong with its form; `nil`: the connection ended first.
+    let fault: String?
+
+    init(_ error: any Error) {
+        switch error as? HTTPParserError {
+        case nil, .invalidEOFState, .closedConnection: fault = nil
+        case .headerOverflow: fault = "its trailers are too long"
+        case .invalidChunkSize, .invalidContentLength:
+            fault = "the size of a chunk is no hexadecimal number, or too large"
+        case let error?: fault = "\(error)"
+        }
+    }
+
+    var isGone: Bool { fault == nil }
+
+    var problem: Problem {
+        Problem(.invalidRequest, "The body cannot be read: \(fault ?? "the connection ended before it did").")
+    }
+}
+
+extension Request {
+    /// The same request, with a body that takes its room of `share`.
+    func receiving(in share: BodyShare) -> Request {
+        // Live views ask a body of theirs, which is none, when the connection ends.
+        guard method != .get, method != .head, headers[.contentLength] ?? headers[.transferEncoding] != nil else {
+            return self
+        }
+        var request = self
+        request.body = RequestBody(
+            asyncSequence: ReceivedBody(base: body, length: headers[.contentLength].flatMap { Int($0) }, share: share))
+        return request
+    }
+}

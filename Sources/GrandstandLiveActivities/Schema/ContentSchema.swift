@@ -1,0 +1,101 @@
+public import Foundation
+
+/// What an app can decode: the JSON Schema of a `ContentState`, taken from the type's own `init(from:)`.
+///
+/// A test of the app writes it to a file, and the file is uploaded with the version of the app. The server then refuses a
+/// content that the version could not decode.
+///
+///     let schema = try ContentSchema.of(MatchAttributes.ContentState.self)
+///     try schema.json.write(to: URL(filePath: "MatchAttributes.schema.json"))
+public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
+    /// The schema, a JSON object.
+    public let json: Data
+
+    /// Records what a type decodes.
+    ///
+    /// Known are numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries with keys of
+    /// `String`, enums with raw values, and types made of these, with their coding keys. `Date` is a number of seconds since
+    /// 2001, as `JSONDecoder` reads it.
+    ///
+    /// - Throws: `Unrecordable` for a type whose `init(from:)` decides by the values that it finds.
+    public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
+        let recording = SchemaRecording()
+        let shape = try recording.shape(of: type, within: [])
+        return ContentSchema(json: Data(recording.text(of: shape).utf8))
+    }
+
+    /// Why no schema can be taken from a type.
+    public struct Unrecordable: Error, Sendable, CustomStringConvertible {
+        /// The type that cannot be recorded, such as `Stadium.Score`.
+        public let type: String
+        /// What it does that cannot be seen from outside.
+        public let reason: String
+
+        init(_ type: Any.Type, _ reason: String) {
+            self.type = String(reflecting: type)
+            self.reason = reason
+        }
+
+        /// The type and the reason, for people.
+        public var description: String { "\(type) \(reason)" }
+    }
+
+    /// The schema as JSON text.
+    public var description: String { String(decoding: json, as: UTF8.self) }
+}
+
+/// What a decoder asks for at one place.
+indirect enum SchemaShape: Hashable {
+    case bool
+    case string(format: String?)
+    case number(format: String?)
+    case integer(minimum: String, maximum: String)
+    /// JSON texts of the type.
+    case choice([String], type: String)
+    /// Whatever there is: the type asks for nothing.
+    case any
+    case array(SchemaShape)
+    case map(SchemaShape)
+    case object([Member])
+    case nullable(SchemaShape)
+    /// A type that contains itself.
+    case reference(String)
+
+    struct Member: Hashable {
+        var name: String
+        var shape: SchemaShape
+        var isRequired: Bool
+    }
+
+    var text: String {
+        switch self {
+        case .bool: #"{"type":"boolean"}"#
+        case .string(let format): Self.typed("string", format)
+        case .number(let format): Self.typed("number", format)
+        case .integer(let minimum, let maximum): #"{"type":"integer","minimum":\#(minimum),"maximum":\#(maximum)}"#
+        case .choice(let texts, let type): #"{"type":"\#(type)","enum":[\#(texts.joined(separator: ","))]}"#
+        case .any: "{}"
+        case .array(let items): #"{"type":"array","items":\#(items.text)}"#
+        case .map(let values): #"{"type":"object","additionalProperties":\#(values.text)}"#
+        case .object(let members): Self.object(members)
+        case .nullable(let shape): #"{"anyOf":[\#(shape.text),{"type":"null"}]}"#
+        case .reference(let name): ##"{"$ref":"#/$defs/\##(name)"}"##
+        }
+    }
+
+    private static func typed(_ type: String, _ format: String?) -> String {
+        #"{"type":"\#(type)"\#(format.map { #","format":"\#($0)""# } ?? "")}"#
+    }
+
+    private static func object(_ members: [Member]) -> String {
+        let properties = members.map { "\(quoted($0.name)):\($0.shape.text)" }.joined(separator: ",")
+        let required = members.filter(\.isRequired).map { quoted($0.name) }.joined(separator: ",")
+        return #"{"type":"object","properties":{\#(properties)},"required":[\#(required)]}"#
+    }
+
+    static func quoted(_ text: String) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+    }
+}

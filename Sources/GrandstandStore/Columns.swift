@@ -1,0 +1,108 @@
+internal import Postgres
+
+/// The columns of a table that values of one type fill, each listed once: for reading, inserting and changing rows. A test
+/// holds each list to its table (`ColumnTests`).
+struct Columns<Row>: Sendable {
+    struct Column: Sendable {
+        let name: String
+        /// What the parameter, a column of `r`, becomes in the table.
+        fileprivate let sql: String
+        /// It is changed with every row, for what the row has is not known.
+        fileprivate let isAlways: Bool
+        fileprivate let values: @Sendable ([Row]) -> PostgresBinding
+        fileprivate let isEmpty: @Sendable ([Row]) -> Bool
+        fileprivate let isSame: @Sendable (Row, Row) -> Bool
+
+        /// - Parameters:
+        ///   - type: what the parameter is cast to, where PostgreSQL has a type of its own.
+        ///   - sql: or an expression over the parameter, `r` and the column's name.
+        ///   - isAlways: it is changed with every row.
+        init<Value: PostgresScalarElement & Equatable>(
+            _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
+            _ value: @escaping @Sendable (Row) -> Value
+        ) {
+            self.init(
+                name, type, sql, isAlways, { PostgresBinding($0.map(value)) }, { _ in false },
+                { value($0) == value($1) })
+        }
+
+        /// The same for a column that may be null.
+        init<Value: PostgresScalarElement & Equatable>(
+            _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
+            _ value: @escaping @Sendable (Row) -> Value?
+        ) {
+            self.init(
+                name, type, sql, isAlways, { PostgresBinding($0.map(value)) },
+                { $0.allSatisfy { value($0) == nil } }, { value($0) == value($1) })
+        }
+
+        private init(
+            _ name: String, _ type: String?, _ sql: String?, _ isAlways: Bool,
+            _ values: @escaping @Sendable ([Row]) -> PostgresBinding,
+            _ isEmpty: @escaping @Sendable ([Row]) -> Bool, _ isSame: @escaping @Sendable (Row, Row) -> Bool
+        ) {
+            self.name = name
+            self.sql = sql ?? type.map { "r.\(name)::\($0)" } ?? "r.\(name)"
+            self.isAlways = isAlways
+            self.values = values
+            self.isEmpty = isEmpty
+            self.isSame = isSame
+        }
+    }
+
+    let table: String
+    let columns: [Column]
+
+    init(_ table: String, _ columns: [Column]) {
+        self.table = table
+        self.columns = columns
+    }
+
+    /// Their names, of a row.
+    func names(of row: String? = nil, except left: Set<String> = []) -> PostgresQuery {
+        Self.names(columns.filter { !left.contains($0.name) }, of: row)
+    }
+
+    static func names(_ columns: [Column], of row: String? = nil) -> PostgresQuery {
+        PostgresQuery(
+            unsafeSQL: columns.map { column in row.map { "\($0).\(column.name)" } ?? column.name }
+                .joined(separator: ", "))
+    }
+
+    /// The statement that inserts rows, in order. A column that none of them fills is left out.
+    ///
+    /// - Parameter returned: columns that its rows have, of those inserted; `nil`: it has no rows.
+    func insert(_ rows: [Row], returning returned: String? = nil) -> PostgresQuery {
+        let filled = columns.filter { !$0.isEmpty(rows) }
+        let names = filled.map(\.name).joined(separator: ", ")
+        let parameters = (1...filled.count).map { "$\($0)" }.joined(separator: ", ")
+        return PostgresQuery(
+            unsafeSQL: """
+                insert into \(table) (\(names)) select \(filled.map(\.sql).joined(separator: ", "))
+                from unnest(\(parameters)) with ordinality as r(\(names), place)
+                order by place\(returned.map { " returning \($0)" } ?? "")
+                """, bindings: filled.map { $0.values(rows) })
+    }
+
+    /// Whether nothing of a row has changed but, perhaps, what is changed with every row.
+    func isSame(_ row: Row, _ before: Row) -> Bool { columns.allSatisfy { $0.isAlways || $0.isSame(row, before) } }
+
+    /// The statement that changes rows, by their IDs: those columns that differ in any of them.
+    ///
+    /// `= any(…)` names the rows once more: a cached plan that was made while the table was empty reads by key then, too.
+    ///
+    /// - Parameter before: the same rows as they were.
+    func update(_ rows: [Row], from before: [Row], ids: [Int]) -> PostgresQuery {
+        let changed = columns.filter { column in
+            column.isAlways || zip(rows, before).contains { !column.isSame($0, $1) }
+        }
+        let row = table.prefix(1)
+        let parameters = changed.indices.map { "$\($0 + 2)" }.joined(separator: ", ")
+        return PostgresQuery(
+            unsafeSQL: """
+                update \(table) \(row) set \(changed.map { "\($0.name) = \($0.sql)" }.joined(separator: ", "))
+                from unnest($1, \(parameters)) as r(id, \(changed.map(\.name).joined(separator: ", ")))
+                where \(row).id = r.id and \(row).id = any($1)
+                """, bindings: [PostgresBinding(ids)] + changed.map { $0.values(rows) })
+    }
+}

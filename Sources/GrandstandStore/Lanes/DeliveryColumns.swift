@@ -1,0 +1,87 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// A message as the table `deliveries` has it: each column is named in this file alone, but where SQL decides by it.
+struct DeliveryRow {
+    let lane: Int
+    let message: LaneMessage
+    /// While it is under way: the end of its lane's lease, by which the lane is found then.
+    let leasedUntil: Date?
+
+    init(_ message: LaneMessage, of lane: Lane) {
+        self.lane = lane.id
+        self.message = message
+        leasedUntil = message.state == .sending ? lane.lease?.until : nil
+    }
+
+    static let columns = Columns<DeliveryRow>(
+        "deliveries",
+        [
+            .init("broadcast_id") { $0.message.broadcast },
+            .init("lane") { $0.lane },
+            .init("state", "delivery_state") { $0.message.state.rawValue },
+            .init("leased_until") { $0.leasedUntil },
+            .init("is_end") { $0.message.isEnd },
+            .init("is_start") { $0.message.isStart },
+            .init("priority") { $0.message.priority.rawValue },
+            .init("plain_priority") { $0.message.plainPriority.rawValue },
+            .init("alerting") { $0.message.alerting },
+            .init("rings_until") { $0.message.ringsUntil },
+            .init("apns_expiration") { $0.message.apnsExpiration },
+            .init("expires_at") { $0.message.expiresAt },
+            .init("attempts") { $0.message.attempts },
+            .init("refusals") { $0.message.refusals },
+            .init("next_attempt_at") { $0.message.nextAttemptAt },
+            .init("apns_timestamp") { $0.message.timestamp },
+            .init("apns_request_id") { $0.message.requestID },
+            .init("apns_unique_id") { $0.message.uniqueID },
+            .init("channel_id") { $0.message.channelID },
+            .init("reason") { $0.message.reason },
+            .init("settled_at") { $0.message.settledAt },
+            .init("content_before") { $0.message.contentBefore },
+            .init("content_of") { $0.message.contentOf },
+            .init("content_sent") { $0.message.contentSent },
+            .init("content_bytes") { $0.message.contentBytes },
+            .init("alert_bytes") { $0.message.alertBytes },
+            .init("stamp") { $0.message.stamp?.text },
+            .init("fan_out", "json") { $0.message.fanOut.map(FanOutText.text) },
+        ])
+
+    /// The statement that reads messages, in order; `message(_:)` reads its rows.
+    ///
+    /// - Parameters:
+    ///   - condition: on rows `d`.
+    ///   - contentBefore: an expression for that column.
+    static func read(
+        where condition: PostgresQuery, contentBefore: PostgresQuery = "d.content_before"
+    ) -> PostgresQuery {
+        """
+        select d.id, \(columns.names(of: "d", except: ["content_before"])), \(contentBefore) as content_before,
+            case when d.is_end then (select dismissal_date from broadcasts where id = d.broadcast_id) end as dismissal_date
+        from deliveries d where \(condition) order by d.id
+        """
+    }
+
+    static func message(_ row: PostgresRow) throws -> LaneMessage {
+        let isEnd: Bool = try row.decode("is_end")
+        let plain: Int? = try row.decode("plain_priority")
+        return LaneMessage(
+            id: try row.decode("id"), broadcast: try row.decode("broadcast_id"), state: try row.word("state"),
+            isEnd: isEnd, isStart: try row.decode("is_start"), dismissalDate: try row.decode("dismissal_date"),
+            priority: try row.priority("priority"),
+            plainPriority: plain.flatMap(APNsPriority.init) ?? (isEnd ? .immediate : .powerAware),
+            alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),
+            apnsExpiration: try row.decode("apns_expiration"), expiresAt: try row.decode("expires_at"),
+            attempts: try row.decode("attempts"), refusals: try row.decode("refusals"),
+            nextAttemptAt: try row.decode("next_attempt_at"),
+            timestamp: try row.decode("apns_timestamp"), requestID: try row.decode("apns_request_id"),
+            uniqueID: try row.decode("apns_unique_id"), channelID: try row.decode("channel_id"),
+            reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
+            contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
+            contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
+            alertBytes: try row.decode("alert_bytes"),
+            stamp: try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:)), fanOut: try FanOutText.fanOut(row))
+    }
+}

@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// A lane as the table `lanes` has it: each column that a message's way changes is named in this file alone, but where SQL
+/// decides by it. Those of its audience are `AudienceColumns`.
+///
+/// A lane is written once for a message that leaves with its acceptance: its settlement changes nothing here. So a lane of
+/// a channel or a token is leased only while a message of it is under way, whatever its lease says; and it has no due time
+/// then, which an index would have to follow: when the lease ends it is found by that message (`PostgresOutbox.adopt`).
+struct LaneRow {
+    let lane: Lane
+    /// When a dispatcher is to look at it.
+    private let due: Date?
+    /// `nil`: as it was. Without something that waits none is needed, and an index would have to follow.
+    private let rank: Int?
+
+    init(_ lane: Lane, at now: Date) {
+        self.lane = lane
+        due = lane.lease == nil || lane.kind.isCrowd ? lane.due(at: now) : nil
+        rank = lane.head == nil ? nil : lane.rank(at: now).rawValue
+    }
+
+    /// As it was loaded.
+    init(loaded lane: Lane) {
+        self.lane = lane
+        due = lane.waitsSince
+        rank = nil
+    }
+
+    static let columns = Columns<LaneRow>(
+        "lanes",
+        [
+            .init("channel") { $0.lane.channel?.id },
+            .init("due_at", isAlways: true) { $0.lane.kind.isCrowd ? nil : $0.due },
+            .init("shard_due_at", isAlways: true) { $0.lane.kind.isCrowd ? $0.due : nil },
+            .init("rank", sql: "coalesce(r.rank, l.rank)", isAlways: true) { $0.rank },
+            .init("leased_by", isAlways: true) { $0.lane.lease?.replica },
+            .init("leased_until", isAlways: true) { $0.lane.lease?.until },
+            .init("last_timestamp") { $0.lane.lastTimestamp },
+            .init("ready_at") { $0.lane.readyAt },
+            .init("fenced_at") { $0.lane.fencedAt },
+            .init("closed_at") { $0.lane.closedAt },
+            .init("newest_broadcast") { $0.lane.newest },
+            .init("stored_until") { $0.lane.storedUntil },
+        ])
+
+    /// Whether the row says all of the lane that it said before: a lease that was given back needs no word.
+    func isSame(_ before: LaneRow) -> Bool {
+        !lane.kind.isCrowd && due == before.due && (lane.lease == nil || lane.lease == before.lane.lease)
+            && Self.columns.isSame(self, before)
+    }
+
+    /// The statement that reads lanes, in order of their IDs; `lane(_:_:)` reads its rows.
+    ///
+    /// - Parameter ids: an expression of `bigint[]`.
+    static func read(_ ids: PostgresQuery) -> PostgresQuery {
+        """
+        select l.id as lane, l.kind, l.token, \(AudienceColumns.ofLane(of: "l")), \(columns.names(of: "l")), c.channel_id,
+            coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages
+        from lanes l left join channels c on c.id = l.channel
+        where l.id = any(\(ids)) order by l.id
+        """
+    }
+
+    /// - Parameter messages: of the lane, all that are not settled among them.
+    static func lane(_ row: PostgresRow, _ messages: [LaneMessage]) throws -> Lane {
+        let kind: Lane.Kind = try row.word("kind")
+        let isLeased = kind.isCrowd || messages.contains { $0.state == .sending }
+        let replica: UUID? = isLeased ? try row.decode("leased_by") : nil
+        let until: Date? = isLeased ? try row.decode("leased_until") : nil
+        let lease = replica.flatMap { replica in until.map { Lane.Lease(replica: replica, until: $0) } }
+        return Lane(
+            id: try row.decode("lane"), kind: kind,
+            token: try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)),
+            audience: try AudienceColumns.audienceOfLane(row),
+            channel: try row.decode(UUID?.self, "channel").map {
+                Lane.Channel(
+                    id: $0, channelID: try row.decode("channel_id"), takesMessages: try row.decode("takes_messages"))
+            },
+            lease: lease, messages: messages, lastTimestamp: try row.decode("last_timestamp"),
+            readyAt: try row.decode("ready_at"), fencedAt: try row.decode("fenced_at"),
+            closedAt: try row.decode("closed_at"), newest: try row.decode("newest_broadcast"),
+            storedUntil: try row.decode("stored_until"), waitsSince: lease == nil ? try row.decode("due_at") : nil)
+    }
+}

@@ -1,0 +1,78 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import JSON
+internal import PortFakes
+internal import Testing
+
+@testable internal import GrandstandHTTP
+
+/// `/v1/events/{key}/state` and `/v1/apps/{bundleId}/contents`.
+struct StateRouteTests {
+    private static let path = "/v1/events/derby/state"
+    private static let contents = "/v1/apps/com.example.Stadium/contents"
+    private static let type = contents + "/MatchAttributes"
+
+    static let refusals: [Refusal] = [
+        .init("nothing", "PUT", path, "{}", pointers: ["/contentState"]),
+        .init("a list", "PUT", path, #"{"contentState": []}"#, pointers: ["/contentState"]),
+        .init(
+            "no number", "POST", path + "/preview", #"{"contentState": {}, "sequence": "1"}"#, pointers: ["/sequence"]),
+        .init(
+            "an alert", "PUT", path, #"{"contentState": {}, "byVariant": {"de": {"alert": {}}}}"#,
+            pointers: ["/byVariant/de/alert"]),
+    ]
+
+    @Test(arguments: refusals)
+    func `a state that is not right is refused with its places`(refusal: Refusal) async throws {
+        try await refusal.check()
+    }
+
+    @Test func `a state that brings nothing new is answered with 200, another with its broadcast and 202`() async throws
+    {
+        var world = RouteWorld()
+        world.outbox.hear = { intake in
+            guard intake.report.sequence == 2 else { return nil }
+            var broadcast = Broadcast(
+                id: UUID(), eventKey: intake.eventKey, event: .update, acceptedAt: RouteWorld.now, sendAt: nil,
+                isScheduled: false, deliveries: [], warnings: [])
+            (broadcast.outcome, broadcast.rule) = (.rings, 0)
+            return broadcast
+        }
+        let old = try await world(
+            "PUT", Self.path, Array(#"{"contentState": {}, "sequence": 1}"#.utf8), as: "gs_organise")
+        #expect(old.status == 200)
+        #expect(old.text == #"{"outcome":"unchanged"}"#)
+        let new = try await world(
+            "PUT", Self.path, Array(#"{"contentState": {}, "sequence": 2}"#.utf8), as: "gs_organise")
+        #expect(new.status == 202)
+        #expect(new.json["outcome"] as? String == "rings")
+        #expect(new.json["rule"] as? Int == 0)
+        #expect(new.json["source"] as? String == "state")
+    }
+
+    @Test func `a content type is declared, shown with its tag, and not found under another name`() async throws {
+        var world = RouteWorld()
+        world.apps.find = { bundleID in
+            App(bundleID: bundleID, name: "x", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"))
+        }
+        world.contentTypes.write = { type, condition in
+            #expect(condition == .versions([7]))
+            return (
+                DeclaredContentType(type: type, createdAt: RouteWorld.now, updatedAt: RouteWorld.now, version: 8),
+                false, []
+            )
+        }
+        world.contentTypes.find = { _, _ in nil }
+        let body =
+            #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}], "stamp": {"member": "/at", "as": "unix"}}"#
+        let answer = try await world(
+            "PUT", Self.type, Array(body.utf8), headers: ["If-Match": #""7""#], as: "gs_organise")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.text.contains(#""check":"warn","versions":[{"name":"3.2","schema":{"type": "object"}}]"#))
+        #expect(answer.text.hasSuffix(#""mismatches":[]}"#))
+        #expect(try await world("GET", Self.type, as: "gs_organise").slug == "content-not-found")
+    }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import GrandstandClient
+internal import GrandstandLiveActivities
+internal import PhoneFakes
+internal import Testing
+
+/// Cards whose channel vanished, with hosts and a server in memory.
+@Suite(.timeLimit(.minutes(1)))
+struct HealTests {
+    private static let new = Data(#"{"home": 3}"#.utf8)
+
+    private static func found(_ channel: String, _ content: String) -> LookupOutcome {
+        .found(channelID: channel, contentState: Data(content.utf8))
+    }
+
+    @Test func `a card whose channel was replaced ends, and one on the new channel has the newest content`()
+        async throws
+    {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+        let app = await phone.launch()
+        #expect(try await app.show(Phone.match()) == .shown("card-1"))
+        await app.refresh()
+        #expect(phone.host.cards.map(\.id) == ["card-1"])
+        phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
+        await app.refresh()
+        #expect(phone.host.cards.map(\.id) == ["card-2"] && phone.host.secondCards == 0)
+        #expect(phone.host.starts.last?.delivery == .channel("bmV3"))
+        #expect(phone.host.content(of: "card-2") == Self.new)
+        await app.uploaded()
+        #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
+        // The next opening finds nothing to mend.
+        await app.refresh()
+        #expect(phone.host.cards.map(\.id) == ["card-2"])
+        await app.stop()
+    }
+
+    @Test func `a card whose event is over ends`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+        let app = await phone.launch()
+        _ = try await app.show(Phone.match())
+        phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
+        await app.refresh()
+        #expect(phone.host.cards.map(\.state) == [.ended])
+        await app.stop()
+    }
+
+    @Test func `a card that a push started stays while it shows the newest content, and is replaced once it does not`()
+        async throws
+    {
+        let phone = Phone()
+        defer { phone.discard() }
+        let card = ActivitySnapshot(id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
+        phone.host.change { $0.activities = [card] }
+        phone.host.show(Data(#"{"home": 2}"#.utf8), on: "pushed")
+        phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
+        let deaf = await phone.launch()
+        await deaf.refresh()
+        #expect(phone.host.cards.map(\.id) == ["card-1"] && phone.host.secondCards == 0)
+        #expect(phone.host.content(of: "card-1") == Self.new)
+        await deaf.stop()
+        let hearing = Phone()
+        defer { hearing.discard() }
+        hearing.host.change { $0.activities = [card] }
+        hearing.host.show(Self.new, on: "pushed")
+        hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
+        let app = await hearing.launch()
+        await app.refresh()
+        #expect(hearing.host.cards.map(\.id) == ["pushed"])
+        // From now on its channel is known.
+        hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
+        await app.refresh()
+        #expect(hearing.host.cards.map(\.id) == ["pushed"])
+        await app.stop()
+    }
+
+    @Test func `a kill between the end of the old card and the start of the new one loses no card`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+        let app = await phone.launch()
+        _ = try await app.show(Phone.match())
+        phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
+        // The app leaves the front in the midst of it: the old card is gone, no new one may start.
+        phone.host.setInFront(false)
+        await app.refresh()
+        await app.stop()
+        #expect(phone.host.cards.isEmpty)
+        phone.host.setInFront(true)
+        let again = await phone.launch()
+        _ = await again.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
+        #expect(phone.host.cards.count == 1 && phone.host.starts.last?.delivery == .channel("bmV3"))
+        await again.stop()
+    }
+}

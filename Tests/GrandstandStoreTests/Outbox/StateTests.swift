@@ -1,0 +1,212 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandStore
+
+/// States of events: what is sent of them, decided under the event's lock.
+struct StateTests {
+    private static let declaration = #"""
+        {"check": "refuse",
+         "versions": [{"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}}, "required": ["home"]}}],
+         "stamp": {"member": "/at", "as": "unix"},
+         "rules": {"quiet": ["/clock"], "quietInterval": 30,
+            "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
+        """#
+
+    private static func content(_ home: Int, _ clock: Int = 0) -> String {
+        #"{"home": \#(home), "clock": "\#(clock)"}"#
+    }
+
+    @Test func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition is nothing`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            #expect(try await stores.tell(Self.content(0))?.outcome == .update)
+            #expect(try await stores.tell(#"{"clock":"0","home":0.0}"#) == nil)
+            try await stores.sendOne()
+            let goal = try #require(try await stores.tell(Self.content(1)))
+            #expect((goal.outcome, goal.rule) == (.rings, 0))
+            stores.clock.advance(by: 2)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.priority == .immediate)
+            #expect(
+                sent.text
+                    == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0","at":1700000002},"#
+                    + #""alert":{"title":"Goal","body":"0 → 1"}}}"#)
+            let read = try #require(try await stores.outbox.broadcast(goal.id))
+            #expect((read.outcome, read.rule) == (.rings, 0))
+        }
+    }
+
+    @Test func `quiet changes go once in their interval, the newest of them, and an update does not wait for them`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0))
+            try await stores.sendOne()
+            stores.clock.advance(by: 2)
+            #expect(try await stores.tell(Self.content(0, 1))?.outcome == .quiet)
+            #expect(try await stores.sendOne().message.priority == .powerAware)
+            for second in 2...9 {
+                stores.clock.advance(by: 2)
+                try await stores.tell(Self.content(0, second))
+                #expect(try await stores.claim().isEmpty)
+            }
+            // 30 s after the one before.
+            stores.clock.advance(by: 14)
+            let quiet = try await stores.sendOne()
+            #expect(quiet.text.contains(#""clock": "9""#))
+            #expect(quiet.message.priority == .powerAware)
+            stores.clock.advance(by: 2)
+            try await stores.tell(Self.content(0, 10))
+            #expect(try await stores.tell(Self.content(3, 10))?.outcome == .rings)
+            #expect(try await stores.sendOne().text.contains("Goal"))
+        }
+    }
+
+    @Test func `a quiet change that takes the place of an update goes as soon and as urgently`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(5))
+            try await stores.tell(Self.content(5, 1))
+            try await stores.sendOne()
+            stores.clock.advance(by: 2)
+            // Fewer goals ring no alert; the clock's turn is 28 s away.
+            #expect(try await stores.tell(Self.content(4, 1))?.outcome == .update)
+            #expect(try await stores.tell(Self.content(4, 2))?.outcome == .quiet)
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#""clock": "2""#))
+            #expect(sent.message.priority == .immediate)
+        }
+    }
+
+    @Test func `200 repetitions of a goal at once ring once`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 1)
+            // Two replicas have an outbox each.
+            let outboxes = [stores.outbox, PostgresOutbox(Database(stores.pool))]
+            let told = try await withThrowingTaskGroup(of: Broadcast?.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        try await stores.tell(Self.content(1), sequence: 2, by: outboxes[number % 2])
+                    }
+                }
+                return try await group.reduce(into: [Broadcast]()) { told, one in if let one { told.append(one) } }
+            }
+            #expect(told.count == 1)
+            #expect(told.first?.outcome == .rings)
+            #expect(try await stores.count("select count(*) as n from broadcasts where alert is not null") == 1)
+        }
+    }
+
+    @Test func `a sequence rises, also by states that bring nothing new; a refusal leaves it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 5)
+            #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
+            #expect(try await problem { try await stores.tell(Self.content(1), sequence: 6) } == .staleState)
+            #expect(try await problem { try await stores.tell(Self.content(1), sequence: 7) } == .staleState)
+            #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
+            #expect(try await problem { try await stores.tell(#"{"home": "1"}"#, sequence: 8) } == .contentMismatch)
+            #expect(try await stores.tell(Self.content(1), sequence: 8)?.outcome == .rings)
+        }
+    }
+
+    @Test func `the last state ends the event; told again it is nothing, and another one is refused`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.tell(Self.content(0), sequence: 1)
+            #expect(try await stores.tell(Self.content(2), sequence: 2, isFinal: true)?.event == .end)
+            #expect(try await stores.tell(Self.content(2), sequence: 2, isFinal: true) == nil)
+            #expect(try await problem { try await stores.tell(Self.content(3), sequence: 3) } == .eventEnded)
+        }
+    }
+
+    @Test func `without a content type every difference is an update of priority 10`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.tell(Self.content(0))
+            let told = try #require(try await stores.tell(Self.content(0, 1)))
+            #expect(told.outcome == .update)
+            #expect(told.deliveries.map(\.priority) == [.immediate])
+        }
+    }
+
+    @Test func `a content that a version cannot decode is refused, or accepted with a warning`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            let refused = await #expect(throws: Problem.self) { try await stores.accept(.update(#"{"home": "1"}"#)) }
+            #expect(refused?.kind == .contentMismatch)
+            #expect(refused?.errors.map(\.pointer) == ["/contentState/home"])
+            #expect(refused?.errors.first?.detail.contains("3.2") == true)
+            try await stores.declareContent(Self.declaration.replacing("refuse", with: "warn"))
+            let warned = try await stores.accept(.update(#"{"home": "1"}"#))
+            #expect(warned.warnings.contains { $0.hasPrefix("/contentState/home: ") })
+        }
+    }
+
+    @Test func `a content type names the live events whose newest content it would refuse`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let broadcast = try await stores.accept(.update(#"{"score":"1-0"}"#))
+            let mismatches = try await stores.declareContent(Self.declaration)
+            #expect(mismatches.map(\.eventKey.rawValue) == ["match-1"])
+            #expect(mismatches.map(\.broadcast) == [broadcast.id])
+        }
+    }
+
+    @Test func `a preview says the outcome and changes nothing`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 1)
+            let intake = try stores.state(Self.content(1), sequence: 2)
+            let preview = try await stores.outbox.rehearse(intake, now: stores.now, plan: Stores.plan)
+            #expect((preview.outcome, preview.rule) == (.rings, 0))
+            #expect(preview.broadcast?.parts.first?.payload.alert != nil)
+            #expect(try await stores.tell(Self.content(1), sequence: 2)?.outcome == .rings)
+        }
+    }
+}
+
+extension Stores {
+    func state(
+        _ content: String, sequence: Int? = nil, isFinal: Bool = false, of key: String = "match-1"
+    ) throws -> StateIntake {
+        StateIntake(
+            try .sample(key),
+            StateReport(
+                contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, isFinal: isFinal),
+            by: .server)
+    }
+
+    /// Tells a state of an event.
+    @discardableResult
+    func tell(
+        _ content: String, sequence: Int? = nil, isFinal: Bool = false, by outbox: PostgresOutbox? = nil
+    ) async throws -> Broadcast? {
+        try await (outbox ?? self.outbox).tell(
+            try state(content, sequence: sequence, isFinal: isFinal), now: now, plan: Self.plan)
+    }
+
+    /// Declares the only content type of the sample app.
+    @discardableResult
+    func declareContent(_ declaration: String) async throws -> [ContentMismatch] {
+        let type = try ContentType(.sample(), "MatchAttributes", parsing: Array(declaration.utf8))
+        return try await PostgresContentStore(Database(pool)).put(type, by: .server, if: .none, now: now).mismatches
+    }
+}

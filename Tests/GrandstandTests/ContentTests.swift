@@ -1,0 +1,241 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import JSON
+internal import Testing
+
+@testable internal import Grandstand
+
+struct ContentTests {
+    private static let app = BundleID(rawValue: "com.example.Stadium")
+
+    static func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    static func type(_ body: String) throws -> ContentType {
+        try ContentType(try #require(app), "MatchAttributes", body: try value(body))
+    }
+
+    static func schema(_ schema: String, _ more: String = "") throws -> ContentType {
+        try type(#"{"check": "refuse", "versions": [{"name": "3.2", "schema": \#(schema)}]\#(more)}"#)
+    }
+
+    @Test(arguments: [
+        ("1", "1.0"), ("1", "10e-1"), ("0", "-0.0"), ("1e400", "10e399"), ("0.5", "5E-1"),
+        ("123456789012345678901", "123456789012345678901.0"),
+    ])
+    func `numbers are the same by their exact values`(one: String, other: String) {
+        #expect(JSONNumber(one) == JSONNumber(other))
+    }
+
+    @Test(arguments: [
+        ("1", "2"), ("-2", "-1"), ("-1", "0"), ("9", "10"), ("0.09", "0.1"), ("9007199254740992", "9007199254740993"),
+    ])
+    func `numbers are in order`(smaller: String, larger: String) {
+        #expect(JSONNumber(smaller) < JSONNumber(larger))
+        #expect(!(JSONNumber(larger) < JSONNumber(smaller)))
+    }
+
+    @Test func `the order of members and the form of numbers make no difference`() throws {
+        let one = try Self.value(#"{"a": 1, "b": [1.0, {"c": null}]}"#)
+        #expect(one.isSame(as: try Self.value(#"{"b":[1,{"c":null}],"a":1e0}"#)))
+        #expect(!one.isSame(as: try Self.value(#"{"b":[1,{}],"a":1}"#)))
+    }
+
+    @Test func `members that do not count may differ, come and go`() throws {
+        let (old, new) = (
+            try Self.value(#"{"home": 1, "meta": {"clock": "1"}}"#), try Self.value(#"{"home": 1, "meta": {}}"#)
+        )
+        let place = try #require(JSONPointer("/meta/clock"))
+        #expect(old.isSame(as: new, ignoring: [place]))
+        #expect(!old.isSame(as: new))
+    }
+
+    // MARK: Stamps
+
+    @Test(arguments: [
+        ("unix", #"{ "updatedAt" : "x" , "b":1.50}"#, #"{ "updatedAt" : 1700000000 , "b":1.50}"#),
+        ("reference", #"{"updatedAt":0}"#, #"{"updatedAt":721692800}"#),
+        ("iso8601", #"{"a": 1 }"#, #"{"a": 1 ,"updatedAt":"2023-11-14T22:13:20Z"}"#),
+        ("unix", "{}", #"{"updatedAt":1700000000}"#),
+    ])
+    func `a stamp changes its member and no other byte`(form: String, content: String, stamped: String) throws {
+        let stamp = try #require(Stamp(text: "\(form) /updatedAt"))
+        #expect(
+            String(decoding: stamp.applied(to: Array(content.utf8), timestamp: 1_700_000_000), as: UTF8.self) == stamped
+        )
+        #expect(Stamp(text: stamp.text) == stamp)
+    }
+
+    @Test func `a stamp within an object that is not there is left out`() throws {
+        let stamp = try #require(Stamp(text: "unix /meta/at"))
+        #expect(stamp.applied(to: Array("{}".utf8), timestamp: 1) == Array("{}".utf8))
+        #expect(stamp.applied(to: Array(#"{"meta":{}}"#.utf8), timestamp: 1) == Array(#"{"meta":{"at":1}}"#.utf8))
+    }
+
+    // MARK: Schemas
+
+    @Test(arguments: [
+        (#"{"type": "object", "title": "x"}"#, "/versions/0/schema/title"),
+        (#"{"properties": {"a": {"pattern": "x"}}}"#, "/versions/0/schema/properties/a/pattern"),
+        (##"{"$ref": "#/$defs/A"}"##, "/versions/0/schema/$defs/A"),
+        (#"{"$ref": "https://example.com"}"#, "/versions/0/schema/$ref"),
+        (##"{"anyOf": [{"$ref": "#"}]}"##, "/versions/0/schema"),
+        (#"{"type": "whole"}"#, "/versions/0/schema/type"),
+    ])
+    func `a schema that is not understood is refused with its place`(schema: String, pointer: String) throws {
+        let problem = #expect(throws: Problem.self) { try Self.schema(schema) }
+        #expect(
+            problem?.errors.map(\.pointer).contains { $0.hasPrefix(pointer) } == true, "\(String(describing: problem))")
+    }
+
+    @Test func `a fault has its place, what is wanted, and the versions that it breaks`() throws {
+        let type = try Self.type(
+            #"""
+            {"versions": [
+                {"name": "3.1", "schema": {"properties": {"home": {"type": "integer"}, "away": {"type": "integer"}}}},
+                {"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}, "team": {"$ref": "#/$defs/T"}},
+                    "$defs": {"T": {"type": "object", "required": ["name"], "properties": {"sub": {"$ref": "#/$defs/T"}}}}}}]}
+            """#)
+        let content = Array(#"{"home": "1", "away": 1.5, "team": {"name": "x", "sub": {}}}"#.utf8)
+        let faults = type.faults(of: content, at: "/contentState")
+        #expect(faults.map(\.pointer) == ["/contentState/home", "/contentState/away", "/contentState/team/sub/name"])
+        #expect(faults.first?.detail.contains("3.1, 3.2") == true)
+        #expect(faults.first?.detail.hasPrefix("A whole number was expected, not a string.") == true)
+        #expect(type.check == .warn)
+    }
+
+    @Test func `a content is checked with its stamp`() throws {
+        let type = try Self.schema(
+            #"{"required": ["at"], "properties": {"at": {"type": "integer"}}}"#,
+            #", "stamp": {"member": "/at", "as": "unix"}"#)
+        #expect(type.faults(of: Array("{}".utf8), at: "").isEmpty)
+    }
+
+    @Test func `a content type reads what it wrote`() throws {
+        let type = try Self.schema(
+            "{}", #", "stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"], "quietInterval": 60}"#)
+        let again = try ContentType(type.bundleID, type.attributesType, parsing: JSONWriter.text(type))
+        #expect(JSONWriter.text(again) == JSONWriter.text(type))
+        #expect(again.rules.quietInterval == 60)
+    }
+
+    @Test(arguments: [
+        (#"{"when": {"increases": "/home", "changes": "/home"}, "alert": {"title": "x"}}"#, "/rules/rings/0/when"),
+        (#"{"when": {"becomes": "/home"}, "alert": {"title": "x"}}"#, "/rules/rings/0/when/value"),
+        (#"{"when": {"changes": "home"}, "alert": {"title": "x"}}"#, "/rules/rings/0/when/changes"),
+        (#"{"when": {"changes": "/home"}, "alert": {"title": "{home"}}"#, "/rules/rings/0/alert/title"),
+        (#"{"when": {"changes": "/home"}, "alert": {}}"#, "/rules/rings/0/alert"),
+        (#"{"when": {"changes": "/home"}}"#, "/rules/rings/0/alert"),
+    ])
+    func `a rule that cannot ring is refused with its place`(rule: String, pointer: String) throws {
+        let problem = #expect(throws: Problem.self) { try Self.schema("{}", #", "rules": {"rings": [\#(rule)]}"#) }
+        #expect(
+            problem?.errors.map(\.pointer).contains { $0.hasPrefix(pointer) } == true, "\(String(describing: problem))")
+    }
+}
+
+struct StateChangeTests {
+    private static let type = try? ContentTests.schema(
+        "{}",
+        #"""
+        , "stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"], "quietInterval": 30, "rings": [
+            {"when": {"increases": "/home"}, "alert": {"title": "{name} scores", "body": "{old:home} → {home} {{x}}"},
+                "alertsByLocale": {"de": {"title": "Tor für {name}"}}},
+            {"when": {"becomes": "/period", "value": "fullTime"}, "alert": {"title": "Full time"}},
+            {"when": {"appears": "/cards", "value": {"color": "red"}}, "alert": {"title": "Red card"}},
+            {"when": {"decreases": "/left"}, "alert": {"title": "Left"}},
+            {"when": {"changes": "/referee/name"}, "alert": {"title": "Referee {/referee/name}"}}]}
+        """#)
+
+    private static let old =
+        #"{"home": 1, "clock": "1", "period": "second", "cards": [{"color": "red", "minute": 3}], "left": 3, "name": "Rapid", "referee": {"name": "A"}}"#
+
+    static let changes: [(String, String, StateOutcome, Int?)] = [
+        ("nothing", old, .unchanged, nil),
+        ("the stamp", old.replacing("{\"home\"", with: "{\"at\": 5, \"home\""), .unchanged, nil),
+        ("a clock", old.replacing(#""clock": "1""#, with: #""clock": "2""#), .quiet, nil),
+        ("a period", old.replacing("second", with: "third"), .update, nil),
+        ("a goal", old.replacing(#""home": 1"#, with: #""home": 2"#), .rings, 0),
+        ("a goal that is taken back", old.replacing(#""home": 1"#, with: #""home": 0"#), .update, nil),
+        ("the end", old.replacing("second", with: "fullTime"), .rings, 1),
+        (
+            "a red card", old.replacing(#""minute": 3}"#, with: #""minute": 3}, {"color": "red", "minute": 9}"#),
+            .rings, 2
+        ),
+        ("a yellow card", old.replacing(#""minute": 3}"#, with: #""minute": 3}, {"color": "yellow"}"#), .update, nil),
+        ("fewer", old.replacing(#""left": 3"#, with: #""left": 2.5"#), .rings, 3),
+        ("a name within", old.replacing(#"{"name": "A"}"#, with: #"{"name": "B"}"#), .rings, 4),
+    ]
+
+    @Test(arguments: changes)
+    func `a difference has its outcome`(what: String, new: String, outcome: StateOutcome, rule: Int?) throws {
+        let change = StateChange(
+            from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: Self.type)
+        #expect(change.outcome == outcome, "\(what)")
+        #expect(change.rule == rule, "\(what)")
+    }
+
+    @Test func `an alert has the members of both states`() throws {
+        let rule = try #require(Self.type?.rules.rings.first)
+        let (old, new) = (try ContentTests.value(Self.old), try ContentTests.value(#"{"home": 2, "name": "Rapid"}"#))
+        #expect(
+            String(decoding: rule.alert(for: nil, from: old, to: new), as: UTF8.self)
+                == #"{"title":"Rapid scores","body":"1 → 2 {x}"}"#)
+        let german = rule.alert(for: Variant(rawValue: "de-AT"), from: old, to: new)
+        #expect(String(decoding: german, as: UTF8.self) == #"{"title":"Tor für Rapid"}"#)
+    }
+
+    @Test func `quiet messages take turns, and the newest gets the next one`() {
+        let rules = StateRules()
+        let now = Date(timeIntervalSince1970: 1_000)
+        #expect(rules.quietTurn(after: nil, at: now) == now)
+        #expect(rules.quietTurn(after: now.addingTimeInterval(-10), at: now) == now.addingTimeInterval(20))
+        #expect(rules.quietTurn(after: now.addingTimeInterval(20), at: now) == now.addingTimeInterval(20))
+        #expect(rules.quietTurn(after: now.addingTimeInterval(-31), at: now) == now)
+    }
+
+    // MARK: Decisions
+
+    private static func decide(
+        _ new: String, sequence: Int? = nil, isFinal: Bool = false, isOver: Bool = false, last: Int? = nil
+    ) throws -> StateDecision {
+        let audience = Audience.ID(bundleID: try #require(type?.bundleID), environment: .production)
+        return try StateDecision(
+            StateReport(contentState: try ContentTests.value(new), sequence: sequence, isFinal: isFinal),
+            to: [.init(audience: audience, type: type, newest: Array(old.utf8))], isOver: isOver,
+            progress: .init(sequence: last), now: Date(timeIntervalSince1970: 0))
+    }
+
+    private static let goal = old.replacing(#""home": 1"#, with: #""home": 2"#)
+
+    @Test func `a goal is an update of priority 10 with its alert`() throws {
+        let decision = try Self.decide(Self.goal, sequence: 3, last: 2)
+        #expect(decision.outcome == .rings)
+        #expect(decision.request?.priority == .immediate)
+        #expect(decision.request?.payload.event == .update)
+        #expect(decision.request?.payload.alert != nil)
+        #expect(decision.progress.sequence == 3)
+        #expect(decision.notBefore == nil)
+    }
+
+    @Test func `a quiet change is an update of priority 5 that has its turn`() throws {
+        let decision = try Self.decide(Self.old.replacing(#""clock": "1""#, with: #""clock": "2""#))
+        #expect(decision.outcome == .quiet)
+        #expect(decision.request?.priority == .powerAware)
+        #expect(decision.notBefore == Date(timeIntervalSince1970: 0))
+    }
+
+    @Test func `the last state is an end, also where nothing differs`() throws {
+        let decision = try Self.decide(Self.old, isFinal: true)
+        #expect(decision.outcome == .end)
+        #expect(decision.request?.payload.event == .end)
+        #expect(try Self.decide(Self.old, isFinal: true, isOver: true).outcome == .unchanged)
+    }
+
+    @Test func `a sequence that is not above the last is stale, but for the same content`() throws {
+        #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 4, last: 5) }
+        #expect(throws: Problem.self) { try Self.decide(Self.old, sequence: 4, last: 5) }
+        #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5) }
+        #expect(try Self.decide(Self.old, sequence: 5, last: 5).outcome == .unchanged)
+        #expect(try Self.decide(Self.old, sequence: 6, last: 5).progress.sequence == 6)
+    }
+}
