@@ -73,7 +73,7 @@ struct BatchTests {
                 "POST", "/v1/broadcasts",
                 #"{"items": [{"eventKey": "derby", "event": "update", "contentState": {}}]}"#)
             #expect(answer.status == 202)
-            #expect(answer.json["items"]?[0]?["problem"]?["status"]?.int == 403)
+            #expect(answer.json["items"]?[0]?["problem"]?["status"]?.int == 404)
             #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
         }
     }

@@ -75,9 +75,9 @@ struct KeyTests {
             #expect(names == ["own", "scoped"])
             let foreign = try await stage.api("GET", "/v1/keys").json["items"]?.items.first { $0["bundleId"] == nil }
             let id = try #require(foreign?["id"]?.string)
-            #expect(try await admin("GET", "/v1/keys/\(id)").status == 403)
-            #expect(try await admin("DELETE", "/v1/keys/\(id)").status == 403)
-            #expect(try await admin("POST", "/v1/keys/\(id)/rotations").status == 403)
+            #expect(try await admin("GET", "/v1/keys/\(id)").status == 404)
+            #expect(try await admin("DELETE", "/v1/keys/\(id)").status == 404)
+            #expect(try await admin("POST", "/v1/keys/\(id)/rotations").status == 404)
         }
     }
 }

@@ -37,12 +37,19 @@ struct ReachMatrixTests {
     }
 
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
+    private static let state = #"{"contentState": {"n": 1}}"#
 
     /// About an installation, by a key that is no device's.
     private static func device(_ method: String, _ rest: String = "") -> Call {
         Call(
             method: method, route: "/v1/apps/{bundleId}/{environment}/installations/{installationId}" + rest,
             path: { "/v1/apps/\($0.app)/development/installations/\($0.channel)" + rest }, isOfApp: true)
+    }
+
+    private static func content(_ method: String) -> Call {
+        Call(
+            method: method, route: "/v1/apps/{bundleId}/contents/{attributesType}",
+            path: { "/v1/apps/\($0.app)/contents/MatchAttributes" }, isOfApp: true)
     }
 
     private static let calls: [Call] = [
@@ -53,6 +60,16 @@ struct ReachMatrixTests {
         .init(
             method: "PATCH", route: "/v1/events/{key}", path: { "/v1/events/\($0.event)" },
             body: { _ in #"{"kind": "mine"}"# }),
+        .init(
+            method: "PUT", route: "/v1/events/{key}/state", path: { "/v1/events/\($0.event)/state" },
+            body: { _ in state }),
+        .init(
+            method: "POST", route: "/v1/events/{key}/state/preview",
+            path: { "/v1/events/\($0.event)/state/preview" }, body: { _ in state }),
+        content("PUT"), content("GET"), content("DELETE"),
+        .init(
+            method: "GET", route: "/v1/apps/{bundleId}/contents", path: { "/v1/apps/\($0.app)/contents" },
+            isOfApp: true),
         .init(method: "POST", route: "/v1/events/{key}/reopen", path: { "/v1/events/\($0.event)/reopen" }),
         .init(method: "GET", route: "/v1/events/{key}/stream", path: { "/v1/events/\($0.event)/stream" }),
         .init(
@@ -149,7 +166,7 @@ struct ReachMatrixTests {
     private static let others: Set<String> = [
         "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/quotas/history",
         "GET /v1/audit-log",
-        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys",
+        "POST /v1/webhooks", "GET /v1/webhooks", "POST /v1/keys", "GET /v1/keys", "GET /metrics",
     ]
 
     private static let hook = #"{"url": "https://example.com/hook", "topics": ["broadcast.settled"]}"#
@@ -253,7 +270,7 @@ struct ReachMatrixTests {
         }
         let events = try await caller("GET", "/v1/events").json["items"]?.items.compactMap { $0["key"]?.string }
         #expect(events == [mine.event])
-        for path in ["/v1/events?bundleId=\(Self.other)", "/v1/audit-log?bundleId=\(Self.other)"] {
+        for path in ["/v1/events?bundleId=\(Self.other)", "/v1/audit-log?bundleId=\(Self.other)", "/metrics"] {
             #expect(try await caller("GET", path).status == 403, "\(path)")
         }
         for (path, body) in [

@@ -72,9 +72,10 @@ struct StandbyTests {
         let folder = try TemporaryFolder()
         try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
             var configuration = PostgresConfiguration(connectionString: pair.primaryURL)
+            let patient = PostgresPool(configuration: configuration, logger: Stage.logger)
             configuration.queryTimeout = .milliseconds(300)
             let pool = PostgresPool(configuration: configuration, logger: Stage.logger)
-            try await pool.query("create table t (n integer)")
+            try await patient.query("create table t (n integer)")
             try pair.standby.freeze(true)
             await #expect {
                 try await pool.query("insert into t values (1)")
@@ -83,8 +84,9 @@ struct StandbyTests {
                 try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
             } throws: { ($0 as? PostgresError)?.kind == .timedOut }
             try pair.standby.freeze(false)
-            try await pool.query("insert into t values (3)")
+            try await patient.query("insert into t values (3)")
             await pool.close()
+            await patient.close()
         }
     }
 

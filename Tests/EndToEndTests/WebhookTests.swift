@@ -168,29 +168,19 @@ struct WebhookTests {
         }
     }
 
-    @Test func `what is not public is refused when a webhook is made, and again when it is called`() async throws {
+    @Test func `a receiver that is not public is refused when a webhook is made`() async throws {
         try await Receiver.with { receiver in
-            // Loopback is not allowed here; a name says nothing until it is asked for.
+            // Loopback is not allowed here, by its number or by its name.
             try await Stage.with(settings: ["GRANDSTAND_WEBHOOK_HTTP": "true"]) { stage in
                 for url in [
                     "http://127.0.0.1:\(receiver.port)", "http://[::ffff:10.0.0.1]/", "https://169.254.169.254/",
+                    "http://localhost:\(receiver.port)/",
                 ] {
                     let answer = try await stage.api(
                         "POST", "/v1/webhooks", #"{"url": "\#(url)", "topics": ["quota.level"]}"#)
                     #expect(answer.status == 422)
                     #expect(answer.pointers == ["/url"])
                 }
-                let answer = try await stage.api(
-                    "POST", "/v1/webhooks",
-                    #"{"url": "http://localhost:\#(receiver.port)/", "topics": ["quota.level"]}"#)
-                try #require(answer.status == 201, "\(answer.text)")
-                let path = "/v1/webhooks/\(try #require(answer.json["id"]?.string))"
-                let test = try await stage.api("POST", "\(path)/test")
-                let delivery = "\(path)/deliveries/\(try #require(test.json["id"]?.string))"
-                let reason = try await until("the refusal is logged") {
-                    try await stage.api("GET", delivery).json["reason"]?.string
-                }
-                #expect(reason.contains("not a public address"))
                 #expect(receiver.connections == 0)
             }
         }
@@ -246,7 +236,7 @@ struct WebhookTests {
                 #expect(try await ids(operatorOfApp) == [bound.json["id"]?.string])
                 #expect(try await ids(stage.api).count == 2)
                 let path = "/v1/webhooks/\(own.json["id"]?.string ?? "")"
-                #expect(try await operatorOfApp("GET", path).status == 403)
+                #expect(try await operatorOfApp("GET", path).slug == "webhook-not-found")
                 #expect(try await stage.api("GET", path).json["secret"] == nil)
                 #expect(try await stage.api("DELETE", path).status == 204)
                 #expect(try await stage.api("GET", path).slug == "webhook-not-found")

@@ -58,7 +58,7 @@ struct MetricsPageTests {
         #expect(variables.contains { $0["name"] as? String == "datasource" && $0["type"] as? String == "datasource" })
         let panels = try #require(board["panels"] as? [[String: Any]])
         #expect(Set(panels.compactMap { $0["id"] as? Int }).count == panels.count)
-        #expect((4...16).contains(panels.count))
+        #expect((4...20).contains(panels.count))
         for panel in panels {
             #expect((panel["description"] as? String)?.isEmpty == false, "\(panel["title"] ?? "")")
             #expect((panel["datasource"] as? [String: String])?["uid"] == "${datasource}")

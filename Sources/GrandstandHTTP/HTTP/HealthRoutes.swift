@@ -94,8 +94,10 @@ struct HealthRoutes: Sendable {
     }
 
     private var numbers: Route {
-        var route = Route(.metrics) { [metrics] _, _ in
-            Response(
+        var route = Route(.metrics) { [metrics, isPrivate] _, context in
+            // They name all apps.
+            guard isPrivate || context.reach == .all else { throw context.reach.refusal }
+            return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
         }

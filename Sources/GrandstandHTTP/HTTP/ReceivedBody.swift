@@ -58,7 +58,7 @@ struct BrokenBody: Error {
     var isGone: Bool { fault == nil }
 
     var problem: Problem {
-        Problem(.invalidRequest, "The body cannot be read: \(fault ?? "the connection ended before it did").")
+        Problem(.malformedJson, "The body cannot be read: \(fault ?? "the connection ended before it did").")
     }
 }
 

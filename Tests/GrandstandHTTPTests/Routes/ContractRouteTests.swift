@@ -19,9 +19,9 @@ struct ContractRouteTests {
         #expect(routed.sorted() == Contract.Operation.all.map(\.id).sorted())
     }
 
-    @Test func `only probes, metrics and the contract itself need no key`() {
+    @Test func `only probes and the contract itself need no key`() {
         let open = Contract.Operation.all.filter { $0.scopes == nil }
-        #expect(open.map(\.id) == ["health", "readiness", "metrics", "contract"])
+        #expect(open.map(\.id) == ["health", "readiness", "contract"])
     }
 
     @Test func `the contract is for everybody, whatever the query`() async throws {

@@ -36,7 +36,7 @@ struct KeyRouteTests {
         #expect(shown.json["state"] as? String == "active")
         #expect(shown.json["secret"] == nil)
         for (method, path) in [("GET", path), ("DELETE", path), ("POST", path + "/rotations")] {
-            #expect(try await world(method, path, as: "gs_stadium_admin").slug == "forbidden", "\(method)")
+            #expect(try await world(method, path, as: "gs_stadium_admin").slug == "key-not-found", "\(method)")
         }
         let pair = Array(
             #"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.Stadium", "com.example.Other"]}"#.utf8)

@@ -22,7 +22,7 @@ struct StateRouteTests {
             "no number", "POST", path + "/preview", #"{"contentState": {}, "sequence": "1"}"#, pointers: ["/sequence"]),
         .init(
             "an alert", "PUT", path, #"{"contentState": {}, "byVariant": {"de": {"alert": {}}}}"#,
-            pointers: ["/byVariant/de/alert"]),
+            slug: "unknown-field", pointers: ["/byVariant/de/alert"]),
     ]
 
     @Test(arguments: refusals)

@@ -132,7 +132,7 @@ struct RouteWorld {
     }
 
     private var router: Router<APIContext> {
-        RouteTable(routes: api.table.routes + others).router(
+        RouteTable(routes: api.table.routes + api.health().routes + others).router(
             gate: Gate(
                 keys: FakeKeys(Self.keys), uses: NoUses(), limits: limits, now: { Self.now }, onTrust: { _ in }),
             idempotency: Idempotency(store: idempotency, now: { Self.now }),
