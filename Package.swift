@@ -263,7 +263,7 @@ let package = Package(
             name: "GrandstandStoreTests",
             dependencies: [
                 "APNsWire", "Grandstand", "JSON", "GrandstandHTTP", "GrandstandService", "GrandstandStore",
-                "GrandstandTestKit", "Postgres", log,
+                "GrandstandTestKit", "PortFakes", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -2,9 +2,9 @@ internal import APNsWire
 package import FoundationEssentials
 
 /// Whether a host is to be sent to: after failures in a row it is left alone but for one probe at a time, so that an
-/// outage costs neither APNs nor the database a storm of retries. Pure: outcomes, now and jitter decide.
+/// outage costs neither the host nor the database a storm of retries. Pure: outcomes, now and jitter decide.
 ///
-/// While it is open, newer states replace those that wait; the first answer closes it, and what is newest then goes.
+/// While APNs' is open, newer states replace those that wait; the first answer closes it, and what is newest then goes.
 package struct Circuit: Sendable, Equatable {
     package enum State: Sendable, Equatable {
         /// Everything goes; so many failures since the last answer, the first of them at a time.
@@ -25,16 +25,31 @@ package struct Circuit: Sendable, Equatable {
         case silent
     }
 
-    package private(set) var state = State.closed(failures: 0, since: nil)
+    /// What opens a circuit, and when it is probed.
+    package struct Rule: Sendable, Equatable {
+        /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds.
+        let threshold: Int
+        let minimumOutage: TimeInterval
+        /// Seconds until the first probe, and the most between two.
+        let pauses: RetryPolicy
 
-    /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds: a broken connection with a
-    /// hundred requests on it is a hiccup that a retry mends.
+        /// A broken connection with a hundred requests on it is a hiccup that a retry mends. Probes come soon: a match goes
+        /// on meanwhile.
+        package static let apns = Rule(
+            threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
+            pauses: RetryPolicy(base: 0.5, ceiling: 5))
+        /// A receiver of webhooks that does not answer holds a place for as long as each post may take.
+        package static let webhook = Rule(threshold: 5, minimumOutage: 0, pauses: RetryPolicy(base: 1, ceiling: 30))
+    }
+
+    package private(set) var state = State.closed(failures: 0, since: nil)
+    private let rule: Rule
+
+    /// APNs'.
     package static let threshold = 20
     package static let minimumOutage: TimeInterval = 0.5
-    /// Seconds until the first probe, and the most between two: a match goes on meanwhile.
-    package static let pauses = RetryPolicy(base: 0.5, ceiling: 5)
 
-    package init() {}
+    package init(_ rule: Rule = .apns) { self.rule = rule }
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
@@ -66,7 +81,7 @@ package struct Circuit: Sendable, Equatable {
             return !wasClosed
         case (.failed, .closed(let failures, let since)):
             let first = since ?? now
-            guard failures + 1 >= Self.threshold, now.timeIntervalSince(first) >= Self.minimumOutage else {
+            guard failures + 1 >= rule.threshold, now.timeIntervalSince(first) >= rule.minimumOutage else {
                 state = .closed(failures: failures + 1, since: first)
                 return false
             }
@@ -88,11 +103,19 @@ package struct Circuit: Sendable, Equatable {
 
     private mutating func open(probes: Int, now: Date, jitter: Double) {
         state = .open(
-            until: Self.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
+            until: rule.pauses.nextAttempt(after: probes + 1, now: now, jitter: jitter), probes: probes)
     }
 }
 
 extension Circuit.Outcome {
+    package init(_ answer: WebhookAnswer) {
+        switch answer {
+        case .answered(let status, _): self = status >= 500 ? .failed : .alive
+        case .unanswered: self = .failed
+        case .refused: self = .silent
+        }
+    }
+
     package init<Value>(_ answer: APNsAnswer<Value>) {
         switch answer {
         case .accepted: self = .alive

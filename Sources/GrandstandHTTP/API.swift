@@ -14,7 +14,8 @@ package struct API: Sendable {
         package var events: any EventStore
         package var starts: any StartStore
         package var lookups: LookupReplica
-        package var contents: LookupContents
+        /// A lookup's answer with the newest content.
+        package var contents: @Sendable (LookupName) async throws -> LookupAnswer?
         package var outbox: any Outbox
         package var keys: any KeyStore
         package var access: Access
@@ -49,7 +50,8 @@ package struct API: Sendable {
         package init(
             apps: any AppStore, contentTypes: any ContentStore, channels: any ChannelStore, events: any EventStore,
             starts: any StartStore,
-            lookups: LookupReplica, contents: LookupContents, outbox: any Outbox, keys: any KeyStore, access: Access,
+            lookups: LookupReplica, contents: @escaping @Sendable (LookupName) async throws -> LookupAnswer?,
+            outbox: any Outbox, keys: any KeyStore, access: Access,
             quirks: any QuirkStore,
             auditLog: any AuditLog,
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,

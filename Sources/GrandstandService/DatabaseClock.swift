@@ -105,16 +105,14 @@ package final class DatabaseClock: Service {
     }
 
     package func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    try await self.measure()
-                } catch {
-                    self.logger.debug("the database's clock was not looked at", metadata: ["error": "\(error)"])
-                }
-                try? await Task.sleep(for: Self.interval)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: Self.interval, retry: Self.interval),
+            failure: "the database's clock could not be looked at", logger: logger, now: { self.now }
+        ) {
+            try await self.measure()
+            return .idle()
         }
+        await loop.run()
     }
 
     /// In words: by how much the wall clock is off.

@@ -57,7 +57,7 @@ package final class Dispatcher: Service {
     }
 
     private let replica = UUID()
-    let environment: APNsEnvironment
+    private let environment: APNsEnvironment
     private let outbox: any Outbox
     private let sends: Sends
     private let rates: Rates
@@ -67,10 +67,6 @@ package final class Dispatcher: Service {
     private let mayClaim: @Sendable () -> Bool
     private let counting: Counting
     private let logger: Logger
-    private let doorbell = Doorbell()
-    private let flights = Flights()
-    /// Claimed messages on their way to be sent.
-    private let outgoing = AsyncStream.makeStream(of: [ClaimedDelivery].self)
     private let departures: LocalDepartures
     private let circuit = Mutex(Circuit())
 
@@ -98,50 +94,24 @@ package final class Dispatcher: Service {
     /// Runs until a graceful stop: no more claims then, requests under way finish within `drain`, the rest is given
     /// back uncharged.
     package func run() async {
-        let wakes = signals.wakes(.lanes(environment))
         counting(.circuit(environment, isOpen: false))
-        await withTaskGroup(of: Void.self) { group in
-            let settler = Task { await self.settleLoop() }
-            group.addTask { for await _ in wakes { self.doorbell.ring() } }
-            group.addTask { await self.keepLeases() }
-            flights.open()
-            departures.attach(self)
-            let claimer = Task { await self.claimLoop() }
-            let sender = Task { await self.sendLoop() }
-            let (stopping, stop) = AsyncStream.makeStream(of: Void.self)
-            // Not a child: the cancellation of this task must leave it the time to drain.
-            let cut = Task {
-                for await _ in stopping {}
-                try await self.settings.drain.wait()
-                self.cut(claimer, sender)
-            }
-            await withGracefulShutdownHandler {
-                await withTaskCancellationHandler {
-                    await claimer.value
-                    await sender.value
-                } onCancel: {
-                    claimer.cancel()
-                    stop.finish()
-                }
-            } onGracefulShutdown: {
-                self.flights.stopClaiming()
-                self.doorbell.ring()
-                stop.finish()
-            }
-            cut.cancel()
-            departures.detach(self)
-            flights.close()
-            await settler.value
-            group.cancelAll()
-        }
+        let loop = WorkLoop<ClaimedDelivery>(
+            .init(
+                places: settings.concurrency, leastRoom: settings.leastRoom, rest: Self.rest,
+                pollInterval: settings.pollInterval, retry: .milliseconds(500), lease: settings.lease,
+                drain: settings.drain),
+            failure: "lanes could not be claimed", logger: logger, now: now,
+            .init(
+                mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
+                giveUp: { self.giveUp($0, hasBegun: $1) }, extend: { try await self.extendLeases($0) }))
+        departures.attach(
+            .init(claim: { self.departure($0, from: loop) }, depart: { self.depart($0, from: loop) }), environment)
+        await loop.run(wakenBy: signals.wakes(.lanes(environment)))
+        departures.detach(environment)
     }
 
-    /// Ends what has outlasted the drain: a claim that waits for the database, and requests to APNs, which are given back.
-    private func cut(_ claimer: Task<Void, Never>, _ sender: Task<Void, Never>) {
-        claimer.cancel()
-        flights.abandon(at: now())
-        sender.cancel()
-    }
+    /// Verdicts that are recorded together are followed by one claim.
+    private static let rest = Duration.milliseconds(2)
 
     // MARK: Departures
 
@@ -149,18 +119,17 @@ package final class Dispatcher: Service {
     ///
     /// Many leave room for a claim: messages that wait in the database may be urgent, or another app's. One may have
     /// the last place.
-    func departure(_ wanted: Int) -> LaneClaim? {
-        guard flights.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
-        let free = settings.concurrency - flights.count
+    private func departure(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
+        guard loop.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
+        let free = settings.concurrency - loop.doing
         let limit = min(wanted, wanted == 1 ? free : free - settings.leastRoom)
-        return limit > 0 ? claim(limit) : nil
+        return limit > 0 ? laneClaim(limit, held: loop.lasting) : nil
     }
 
     /// Sends messages that were taken by a committed claim. During a stop they are given back.
-    func depart(_ deliveries: [ClaimedDelivery]) {
+    private func depart(_ deliveries: [ClaimedDelivery], from loop: WorkLoop<ClaimedDelivery>) {
         spend(deliveries)
-        flights.begin(deliveries)
-        if case .terminated = outgoing.continuation.yield(deliveries) { flights.abandon(deliveries) }
+        loop.begin(deliveries)
     }
 
     private func spend(_ deliveries: [ClaimedDelivery]) {
@@ -169,13 +138,13 @@ package final class Dispatcher: Service {
         for delivery in deliveries { rates[delivery.message].spend(1, of: delivery.address.bundleID, at: now) }
     }
 
-    private func claim(_ limit: Int) -> LaneClaim {
+    private func laneClaim(_ limit: Int, held: [ClaimedDelivery]) -> LaneClaim {
         let now = now()
         var claim = LaneClaim(
             environment: environment, limit: limit, replica: replica, at: now,
             leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval,
             limits: limits(at: now))
-        claim.held = flights.held
+        claim.held = Set(held.map(\.lane))
         return claim
     }
 
@@ -194,73 +163,31 @@ package final class Dispatcher: Service {
             + free(.token, of: channels, beside: tokens)
     }
 
-    private func sendLoop() async {
-        // Discarding: an ordinary group keeps every send that has ended, for as long as the loop runs.
-        await withDiscardingTaskGroup { sends in
-            for await deliveries in outgoing.stream {
-                for delivery in deliveries { sends.addTask { await self.send(delivery) } }
-            }
-        }
-    }
-
-    // MARK: Claims
-
-    private func claimLoop() async {
-        while flights.isOpen, !Task.isCancelled {
-            let pause = await round()
-            await doorbell.wait(atMost: pause)
-        }
-        flights.stopClaiming()
-        outgoing.continuation.finish()
-    }
+    // MARK: Claim, send, settle
 
     /// Claims as much as may be under way.
-    ///
-    /// - Returns: how long to sleep unless woken.
-    private func round() async -> Duration {
-        do {
-            let free = settings.concurrency - flights.count
-            // The landing that makes enough room rings.
-            guard free >= settings.leastRoom, mayClaim() else { return settings.pollInterval }
-            let room = min(settings.batch, free)
-            let (admitted, pause) = circuit.withLock { circuit in
-                (circuit.admits(room, flying: flights.count, now: now()), circuit.pause(now: now()))
-            }
-            guard admitted > 0 else { return min(settings.pollInterval, pause.map(Duration.seconds) ?? .seconds(1)) }
-            let claim = claim(admitted)
-            let claimed = try await outbox.claim(claim)
-            if !claimed.isEmpty {
-                depart(claimed)
-                return .zero
-            }
+    private func claim(_ free: Int, held: [ClaimedDelivery]) async throws -> Round<ClaimedDelivery> {
+        let room = min(settings.batch, free)
+        let (admitted, pause) = circuit.withLock { circuit in
+            (circuit.admits(room, flying: settings.concurrency - free, now: now()), circuit.pause(now: now()))
+        }
+        guard admitted > 0 else { return .idle(until: now().addingTimeInterval(pause ?? 1)) }
+        let claim = laneClaim(admitted, held: held)
+        let claimed = try await outbox.claim(claim)
+        spend(claimed)
+        return try await .claimed(claimed) {
             let tokens = [rates.broadcasts, rates.devices].compactMap { $0.nextToken(at: claim.at) }
             let due = try await outbox.nextDue(in: environment, limits: claim.limits)
-            guard let next = (tokens + [due].compactMap(\.self)).min() else { return settings.pollInterval }
-            return min(settings.pollInterval, max(.milliseconds(5), .seconds(next.timeIntervalSince(now()))))
-        } catch {
-            logger.failed("lanes could not be claimed; trying again", error)
-            return .milliseconds(500)
+            return (tokens + [due].compactMap(\.self)).min()
         }
     }
 
-    /// Extends the leases of lanes whose messages take long, three times in each lease.
-    private func keepLeases() async {
-        while (try? await Task.sleep(for: .seconds(settings.lease / 3))) != nil {
-            let lanes = flights.lastingLanes()
-            guard !lanes.isEmpty else { continue }
-            do {
-                try await outbox.extendLeases(
-                    of: lanes, replica: replica, until: now().addingTimeInterval(settings.lease))
-            } catch {
-                // Another replica may take them and repeat the same messages, which changes nothing for a device.
-                logger.failed("leases could not be extended", error, at: .warning)
-            }
-        }
+    private func extendLeases(_ deliveries: [ClaimedDelivery]) async throws {
+        try await outbox.extendLeases(
+            of: Set(deliveries.map(\.lane)).sorted(), replica: replica, until: now().addingTimeInterval(settings.lease))
     }
 
-    // MARK: Sends and verdicts
-
-    private func send(_ delivery: ClaimedDelivery) async {
+    private func send(_ delivery: ClaimedDelivery) async -> WorkLoop<ClaimedDelivery>.Settling {
         let sentAt = now()
         let answer = await sends.send(delivery)
         note(Circuit.Outcome(answer))
@@ -275,11 +202,29 @@ package final class Dispatcher: Service {
             counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
         }
         log(verdict, delivery, answer)
-        let flying = flights.land(
+        return settling(
             Settlement(
                 delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered,
-                mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore))
-        if flying == settings.concurrency - settings.leastRoom { doorbell.ring() }
+                mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore), of: delivery)
+    }
+
+    /// A message whose answer a stop does not wait for goes back uncharged; a start that was sent is never repeated.
+    private func giveUp(_ delivery: ClaimedDelivery, hasBegun: Bool) -> WorkLoop<ClaimedDelivery>.Settling {
+        guard hasBegun, delivery.message.subject == .start else { return settling(nil, of: delivery) }
+        return settling(
+            Settlement(
+                delivery: delivery.id, lane: delivery.lane, verdict: .unknown(reason: Lane.unheard), at: now()),
+            of: delivery)
+    }
+
+    /// - Parameter settlement: `nil`: the message is given back.
+    private func settling(
+        _ settlement: Settlement?, of delivery: ClaimedDelivery
+    ) -> WorkLoop<ClaimedDelivery>.Settling {
+        { [outbox, replica, now] in
+            let isRecorded = try await outbox.settle(delivery, settlement, replica: replica, now: now())
+            if !isRecorded { throw LockedByAnother() }
+        }
     }
 
     private func note(_ outcome: Circuit.Outcome) {
@@ -290,33 +235,8 @@ package final class Dispatcher: Service {
         counting(.circuit(environment, isOpen: !isClosed))
         if isClosed {
             logger.notice("APNs answers again; the newest states go")
-            doorbell.ring()
         } else {
             logger.error("APNs does not answer or is not well; one message at a time until it is")
-        }
-    }
-
-    /// Settles verdicts many at a time: what arrives while one batch is written makes the next. Lanes that somebody else
-    /// has locked are left to a later batch.
-    private func settleLoop() async {
-        while let batch = await flights.landed() {
-            var pause = Duration.milliseconds(50)
-            while true {
-                do {
-                    var locked = try await outbox.settle(batch.settlements, replica: replica, now: now())
-                    if !batch.abandoned.isEmpty {
-                        locked.formUnion(try await outbox.release(batch.abandoned, replica: replica, now: now()))
-                    }
-                    if flights.settled(batch, except: locked) { doorbell.ring() }
-                    break
-                } catch {
-                    // Unsettled lanes stay leased; when the lease ends, the same message goes again unchanged.
-                    logger.failed("verdicts could not be settled; trying again", error)
-                    if flights.isClosed { break }
-                    try? await Task.sleep(for: pause)
-                    pause = min(pause * 2, .seconds(2))
-                }
-            }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// The time that a stop of this process gives to what is under way. Services are stopped one after the other; they share
@@ -32,7 +33,47 @@ package final class Drain: Sendable {
     /// The same, with the margin.
     package func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
 
-    package var isOver: Bool { end.withLock { $0.map { $0 <= .now } ?? false } }
+    package var isOver: Bool { isOver(for: .zero) }
+
+    /// Whether its end is so long ago.
+    package func isOver(for time: Duration) -> Bool { end.withLock { $0.map { $0 + time <= .now } ?? false } }
 
     package var hasBegun: Bool { end.withLock { $0 != nil } }
+
+    /// Runs `body` in a task of its own. From a graceful stop or a cancellation of the caller on, which here mean the same,
+    /// it may end within the drain; then it is cancelled.
+    ///
+    /// - Parameters:
+    ///   - onStop: called when a stop begins.
+    ///   - onEnd: called at the end of the drain, if `body` runs still.
+    package func run<Value: Sendable>(
+        onStop: @escaping @Sendable () -> Void = {}, onEnd: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async -> Result<Value, any Error> {
+        let running = Task { try await body() }
+        let cut = Mutex<Task<Void, any Error>?>(nil)
+        let stop: @Sendable () -> Void = {
+            let begins = cut.withLock { cut in
+                guard cut == nil else { return false }
+                cut = Task {
+                    try await self.wait()
+                    onEnd()
+                    running.cancel()
+                }
+                return true
+            }
+            if begins { onStop() }
+        }
+        let result = await withGracefulShutdownHandler {
+            await withTaskCancellationHandler {
+                await running.result
+            } onCancel: {
+                stop()
+            }
+        } onGracefulShutdown: {
+            stop()
+        }
+        cut.withLock { $0 }?.cancel()
+        return result
+    }
 }

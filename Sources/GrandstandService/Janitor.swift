@@ -12,17 +12,17 @@ package struct Janitor: Service {
     private let prune: Prune
     private let pause: Duration
     private let interval: Duration
-    private let retry: Duration
+    private let retry: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     /// - Parameters:
     ///   - pause: between two steps of a rule.
     ///   - interval: between two rounds.
-    ///   - retry: before the next round after one in which a rule failed.
+    ///   - retry: seconds before the next round after one in which a rule failed.
     package init(
         rules: [RetentionRule], prune: @escaping Prune, pause: Duration = .milliseconds(100),
-        interval: Duration = .seconds(600), retry: Duration = .seconds(5), now: @escaping @Sendable () -> Date,
+        interval: Duration = .seconds(600), retry: TimeInterval = 5, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         self.rules = rules
@@ -35,11 +35,12 @@ package struct Janitor: Service {
     }
 
     package func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: await round() ? interval : retry)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: interval), failure: "history could not be deleted", logger: logger, now: now
+        ) {
+            await round() ? .idle() : .idle(until: now().addingTimeInterval(retry))
         }
+        await loop.run()
     }
 
     /// Deletes everything that is old enough now. A rule that fails is tried again in the next round.

@@ -9,31 +9,33 @@ internal import Synchronization
 package final class KeyUses: KeyUseRecorder, Service {
     private let ledger: any KeyLedger
     private let interval: Duration
-    private let outages: OutageLog
+    private let logger: Logger
     private let uses = Mutex<[UUID: Date]>([:])
 
     package init(ledger: any KeyLedger, interval: Duration = .seconds(5), logger: Logger) {
         self.ledger = ledger
         self.interval = interval
-        outages = OutageLog("the last uses of keys could not be written", logger)
+        self.logger = logger
     }
 
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
 
     /// Writes until stopped, and once more then.
     package func run() async {
-        await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                await write()
-                try? await Task.sleep(for: interval)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: interval, retry: interval), failure: "the last uses of keys could not be written",
+            logger: logger, now: { Date() }
+        ) {
+            try await self.write()
+            return .idle()
         }
+        await loop.run()
         // In a task of its own: this one may be cancelled.
-        await Task { await write() }.value
+        await Task { try? await write() }.value
     }
 
     /// Writes the uses since the last time. Uses that cannot be written now go with the next.
-    func write() async {
+    func write() async throws {
         let batch = uses.withLock { uses in
             let batch = uses
             uses = [:]
@@ -42,10 +44,9 @@ package final class KeyUses: KeyUseRecorder, Service {
         guard !batch.isEmpty else { return }
         do {
             try await ledger.used(batch)
-            outages.worked()
         } catch {
             uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
-            outages.failed(error)
+            throw error
         }
     }
 }

@@ -11,7 +11,6 @@ struct ListWitness: Sendable {
     private let reconciliations: any ReconciliationStore
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let flight = SingleFlight<AppEnvironment>()
     private let memory = Memory()
 
     /// Seconds for which a list serves: well below the age at which it bears no witness any more.
@@ -41,7 +40,7 @@ struct ListWitness: Sendable {
             return latest > task.listAskedAt ?? .distantPast
         }
         if let failed = memory.failedAt(app), now().timeIntervalSince(failed) < Self.rest { return false }
-        await flight.run(app) { await read(task.address) }
+        await memory.reading(of: app) { await read(task.address) }.value
         return true
     }
 
@@ -60,11 +59,14 @@ struct ListWitness: Sendable {
         }
     }
 
-    /// When the lists that were taken down here were asked for: tasks that were leased before do not know.
+    /// What this process read: tasks that were leased before do not know.
     private final class Memory: Sendable {
         private struct Times {
+            /// When the last list that was taken down was asked for.
             var list: Date?
             var failure: Date?
+            /// Callers that come meanwhile wait for it.
+            var reading: Task<Void, Never>?
         }
 
         private let times = Mutex<[AppEnvironment: Times]>([:])
@@ -73,7 +75,25 @@ struct ListWitness: Sendable {
 
         func failedAt(_ app: AppEnvironment) -> Date? { times.withLock { $0[app]?.failure } }
 
-        func note(list askedAt: Date, _ app: AppEnvironment) { times.withLock { $0[app] = Times(list: askedAt) } }
+        /// The reading that is under way, or this one.
+        func reading(of app: AppEnvironment, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+            times.withLock { times in
+                if let reading = times[app]?.reading { return reading }
+                let reading = Task {
+                    await body()
+                    self.times.withLock { $0[app]?.reading = nil }
+                }
+                times[app, default: Times()].reading = reading
+                return reading
+            }
+        }
+
+        func note(list askedAt: Date, _ app: AppEnvironment) {
+            times.withLock { times in
+                times[app, default: Times()].list = askedAt
+                times[app, default: Times()].failure = nil
+            }
+        }
 
         func note(failure: Date, _ app: AppEnvironment) {
             times.withLock { $0[app, default: Times()].failure = failure }

@@ -4,21 +4,29 @@ internal import Synchronization
 
 /// Gives transactions that accept broadcasts the dispatchers that run in their process.
 package final class LocalDepartures: Departures {
-    private let dispatchers = Mutex<[APNsEnvironment: Dispatcher]>([:])
+    /// The way of accepted messages to a dispatcher.
+    struct Way: Sendable {
+        /// A claim for as many lanes as may leave now, of so many; `nil`: none may.
+        let claim: @Sendable (_ wanted: Int) -> LaneClaim?
+        /// Sends what was taken by such a claim.
+        let depart: @Sendable ([ClaimedDelivery]) -> Void
+    }
+
+    private let ways = Mutex<[APNsEnvironment: Way]>([:])
 
     package init() {}
 
-    /// The dispatcher runs now.
-    func attach(_ dispatcher: Dispatcher) { dispatchers.withLock { $0[dispatcher.environment] = dispatcher } }
+    /// The dispatcher of this environment runs now.
+    func attach(_ way: Way, _ environment: APNsEnvironment) { ways.withLock { $0[environment] = way } }
 
     /// It has stopped.
-    func detach(_ dispatcher: Dispatcher) { dispatchers.withLock { $0[dispatcher.environment] = nil } }
+    func detach(_ environment: APNsEnvironment) { ways.withLock { $0[environment] = nil } }
 
     package func claim(_ wanted: Int, in environment: APNsEnvironment) -> LaneClaim? {
-        dispatchers.withLock { $0[environment] }?.departure(wanted)
+        ways.withLock { $0[environment] }?.claim(wanted)
     }
 
     package func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
-        dispatchers.withLock { $0[environment] }?.depart(deliveries)
+        ways.withLock { $0[environment] }?.depart(deliveries)
     }
 }

@@ -22,7 +22,9 @@ package final class OutageLog: OutageReporter {
         self.logger = logger
     }
 
+    /// A failure that a stop has brought about is none.
     package func failed(_ error: any Error) {
+        guard !Task.isCancelled else { return }
         let begins = outage.withLock { outage in
             guard outage == nil else {
                 outage?.failures += 1
@@ -47,5 +49,17 @@ package final class OutageLog: OutageReporter {
             metadata: [
                 "failures": "\(past.failures)", "seconds": "\((ContinuousClock.now - past.since).components.seconds)",
             ])
+    }
+}
+
+extension Logger {
+    /// Logs a failure after which the work goes on. One that a stop has brought about is none, whatever words the query that
+    /// was under way has for it.
+    func failed(
+        _ what: Logger.Message, _ error: any Error, at level: Logger.Level = .error, _ metadata: Logger.Metadata = [:]
+    ) {
+        let metadata = metadata.merging(["error": "\(error)"]) { given, _ in given }
+        guard !Task.isCancelled else { return debug("cut off by a stop", metadata: metadata) }
+        log(level: level, what, metadata: metadata)
     }
 }

@@ -56,12 +56,12 @@ package struct Provisioner: Service {
     package func run() async {
         let calling = WorkLoop(
             .init(places: settings.concurrency, rest: settings.claimInterval, pollInterval: settings.pollInterval),
-            failure: "channels could not be claimed; trying again", logger: logger, now: now, mayClaim: mayClaim,
+            failure: "channels could not be claimed", logger: logger, now: now, mayClaim: mayClaim,
             claim: claim, perform: perform)
         let aligning = WorkLoop<Never>(
             .init(
                 rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
-            failure: "channels could not be aligned; trying again", logger: logger, now: now
+            failure: "channels could not be aligned", logger: logger, now: now
         ) {
             // Alignment may have failed after earlier ones succeeded: their calls are due all the same.
             defer { calling.ring() }

@@ -9,8 +9,6 @@ package struct QuotaSampler: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels: what `ChannelStore.quotas` asks for.
         package var tenure: ChannelTenure
-        /// Between two looks at the clock.
-        package var pause: Duration = .seconds(5)
         /// Seconds after which a sample is too late to stand for its time.
         package var patience: TimeInterval = 60
 
@@ -21,7 +19,7 @@ package struct QuotaSampler: Service {
     private let history: any QuotaHistoryStore
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let outages: OutageLog
+    private let logger: Logger
 
     package init(
         channels: any ChannelStore, history: any QuotaHistoryStore, settings: Settings,
@@ -31,36 +29,29 @@ package struct QuotaSampler: Service {
         self.history = history
         self.settings = settings
         self.now = now
-        outages = OutageLog("quotas could not be sampled", logger)
+        self.logger = logger
     }
 
     package func run() async {
-        await cancelWhenGracefulShutdown {
-            var last = Date.distantPast
-            while !Task.isCancelled {
-                last = await turn(since: last)
-                try? await Task.sleep(for: settings.pause)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: .seconds(60), retry: .seconds(5)), failure: "quotas could not be sampled",
+            logger: logger, now: now
+        ) {
+            .idle(until: try await sample())
         }
+        await loop.run()
     }
 
-    /// Takes the sample that is due, if there is one.
+    /// Takes the sample that is due, if no replica has taken it.
     ///
-    /// - Parameter last: the time this replica needs not look at any more.
-    /// - Returns: the same for the next turn.
-    func turn(since last: Date) async -> Date {
+    /// - Returns: when the next is due.
+    @discardableResult
+    func sample() async throws -> Date {
         let now = now()
         let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
-        guard due > last, now.timeIntervalSince(due) <= settings.patience else { return last }
-        do {
-            if try await history.lacks(due) {
-                _ = try await history.record(try await channels.quotas(now: now, tenure: settings.tenure), at: due)
-            }
-            outages.worked()
-            return due
-        } catch {
-            if !Task.isCancelled { outages.failed(error) }
-            return last
+        if now.timeIntervalSince(due) <= settings.patience, try await history.lacks(due) {
+            _ = try await history.record(try await channels.quotas(now: now, tenure: settings.tenure), at: due)
         }
+        return due.addingTimeInterval(TimeInterval(QuotaHistory.fine))
     }
 }

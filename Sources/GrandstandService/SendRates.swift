@@ -215,7 +215,7 @@ package struct RateExchange: Service {
     private let rates: [SendRates]
     private let store: any SendRateStore
     private let now: @Sendable () -> Date
-    private let outages: OutageLog
+    private let logger: Logger
 
     package init(
         _ rates: [SendRates], store: any SendRateStore, now: @escaping @Sendable () -> Date, logger: Logger
@@ -223,40 +223,35 @@ package struct RateExchange: Service {
         self.rates = rates
         self.store = store
         self.now = now
-        outages = OutageLog("the rates of throttled apps could not be shared; each replica goes by its own", logger)
+        self.logger = logger
     }
 
     package func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await exchange()
-                try? await Task.sleep(for: isAnyLimited ? Self.interval : Self.interval * 2)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: .seconds(2)),
+            failure: "the rates of throttled apps could not be shared; each replica goes by its own", logger: logger,
+            now: now
+        ) {
+            try await exchange()
+            return .idle(until: isAnyLimited ? now().addingTimeInterval(1) : nil)
         }
+        await loop.run()
         // Not a child of this task, which may be cancelled.
         await Task { await leave() }.value
     }
 
-    private static let interval = Duration.seconds(1)
-
     /// One exchange.
-    package func exchange() async {
-        do {
-            var isAnyLimited = false
-            for (environment, rates) in Dictionary(grouping: rates, by: \.environment) {
-                let known = try await store.exchange(
-                    rates.flatMap { $0.learned(of: replica, at: now()) }, of: replica, in: environment)
-                for rates in rates { rates.hear(known.filter { $0.replica != replica }, at: now()) }
-                isAnyLimited = isAnyLimited || !known.isEmpty
-            }
-            if isAnyLimited {
-                let throttles = try await store.throttles(now: now())
-                for rates in rates { rates.hear(throttles) }
-            }
-            outages.worked()
-        } catch {
-            outages.failed(error)
+    package func exchange() async throws {
+        var isAnyLimited = false
+        for (environment, rates) in Dictionary(grouping: rates, by: \.environment) {
+            let known = try await store.exchange(
+                rates.flatMap { $0.learned(of: replica, at: now()) }, of: replica, in: environment)
+            for rates in rates { rates.hear(known.filter { $0.replica != replica }, at: now()) }
+            isAnyLimited = isAnyLimited || !known.isEmpty
         }
+        guard isAnyLimited else { return }
+        let throttles = try await store.throttles(now: now())
+        for rates in rates { rates.hear(throttles) }
     }
 
     /// Says that this replica sends nothing more.

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
+internal import Grandstand
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// The outcome of one round of a `WorkLoop`: the work it claimed, and when the next round is wanted.
@@ -40,14 +40,24 @@ enum NextRound: Sendable, Equatable {
     }
 }
 
-/// The loop of all that work off due rows: claim as many as there are free places, do the work, sleep until the
-/// doorbell rings or the next row is due, and at a stop let the work under way end.
+/// Another transaction has locked the rows that a settlement is to change: it is tried again a little later.
+struct LockedByAnother: Error {}
+
+/// The loop of all leased work: claim as many pieces as there are free places, do each, settle what came of it, sleep
+/// until the doorbell rings or the next is due. At a stop, what is under way may end.
 ///
-/// A round recomputes its work from the database; the reason it woke does not matter.
+/// A round recomputes its work from the database; the reason it woke does not matter. No place waits for another's
+/// settlement.
 final class WorkLoop<Work: Sendable>: Sendable {
+    /// Records what came of a piece of work. It is repeated while the database is away or another transaction has locked
+    /// its rows.
+    typealias Settling = @Sendable () async throws -> Void
+
     struct Settings: Sendable {
         /// Pieces of work under way at a time.
         var places = 1
+        /// Places that must be free for a claim: each claim waits for the disk once, however few pieces it takes.
+        var leastRoom = 1
         /// The shortest time between a round that left the loop idle and the next, so that rings close together are one.
         var rest: Duration = .zero
         /// How many times longer than the round that rest is at least: a costly round takes a bounded share of the
@@ -59,6 +69,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
+        /// Seconds of the leases that `extend` renews, three times in each; `nil`: the work has none, or renews its own.
+        var lease: TimeInterval?
         /// How long a stop waits for the round and the work under way before it cancels them.
         var drain = Drain(.zero)
 
@@ -66,129 +78,282 @@ final class WorkLoop<Work: Sendable>: Sendable {
         func rest(after round: Duration) -> Duration { max(rest, min(longestRest, round * restPerRound)) }
     }
 
+    /// What a loop does with its work.
+    struct Steps: Sendable {
+        /// Whether this process may take work on now; asked before every round.
+        var mayClaim: @Sendable () -> Bool = { true }
+        /// One round, asked for at most so many pieces of work; never called while fewer than `leastRoom` places are free.
+        ///
+        /// - Parameter lasting: as the loop's.
+        var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
+        /// Does a piece of work in a task of its own, which is cancelled when a stop waits no longer.
+        ///
+        /// - Returns: how its outcome is settled. Its place is free by then, its lease is not. `nil`: nothing is left to do.
+        var perform: @Sendable (Work) async -> Settling? = { _ in nil }
+        /// How work is settled for which a stop does not wait any longer, and work that never began because of a stop. An
+        /// outcome that comes later is dropped. `nil`: a stop waits until the cancelled work ends.
+        var giveUp: (@Sendable (Work, _ hasBegun: Bool) -> Settling)?
+        /// Renews leases of work that has lasted for a while.
+        var extend: (@Sendable ([Work]) async throws -> Void)?
+    }
+
+    private struct Piece {
+        let work: Work
+        /// `nil`: it is done, or given up, and not settled yet.
+        var doing: Task<Settling?, Never>?
+    }
+
+    private enum Phase {
+        /// Not running yet, or stopping: nothing new begins.
+        case closed
+        case open
+        /// A stop does not wait any longer.
+        case cut
+    }
+
     private struct State {
-        var underWay = 0
-        /// Cancels the work under way when a stop has waited long enough; `nil` before a stop.
-        var cut: Task<Void, any Error>?
+        var phase = Phase.closed
+        var pieces: [Int: Piece] = [:]
+        var begun = 0
+        var doing = 0
+        /// Pieces that were there when leases were last renewed.
+        var old: Set<Int> = []
+
+        var lasting: [Work] { old.compactMap { pieces[$0]?.work } }
     }
 
     private let settings: Settings
-    private let failure: Logger.Message
+    private let steps: Steps
+    private let claiming: OutageLog
+    private let settling: OutageLog
     private let logger: Logger
     private let now: @Sendable () -> Date
-    private let mayClaim: @Sendable () -> Bool
-    private let claim: @Sendable (_ free: Int) async throws -> Round<Work>
-    private let perform: @Sendable (Work) async -> Void
-    private let doorbell = Doorbell()
+    private let doorbell: Doorbell
+    private let ended = Doorbell()
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - failure: the log message when a round throws; another round follows after `retry`.
-    ///   - mayClaim: whether this process may take work on now; asked before every round.
-    ///   - claim: one round, asked for at most so many pieces of work; never called while no place is free.
-    ///   - perform: does a piece of work, in a task of its own; it is cancelled when a stop waits no longer.
+    ///   - failure: the log message when rounds fail; another follows after `retry`.
+    ///   - doorbell: asks for a round when it is rung.
     init(
-        _ settings: Settings, failure: Logger.Message, logger: Logger, now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true },
-        claim: @escaping @Sendable (_ free: Int) async throws -> Round<Work>,
-        perform: @escaping @Sendable (Work) async -> Void
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
+        doorbell: Doorbell = Doorbell(), _ steps: Steps
     ) {
+        self.doorbell = doorbell
         self.settings = settings
-        self.failure = failure
+        self.steps = steps
         self.logger = logger
         self.now = now
-        self.mayClaim = mayClaim
-        self.claim = claim
-        self.perform = perform
+        claiming = OutageLog(failure, logger)
+        settling = OutageLog("outcomes could not be recorded", logger)
     }
 
     /// Asks for a round. One that is under way is followed by another.
     func ring() { doorbell.ring() }
+
+    /// Whether it runs, and no stop has begun.
+    var isOpen: Bool { state.withLock { $0.phase == .open } }
+
+    /// How many pieces are being done.
+    var doing: Int { state.withLock(\.doing) }
+
+    /// Pieces that are not settled since before leases were last renewed.
+    var lasting: [Work] { state.withLock(\.lasting) }
+
+    // MARK: Rounds
 
     /// Runs until a graceful stop or a cancellation, which here mean the same: no more rounds, and the work under way
     /// may end within `drain`.
     ///
     /// - Parameter wakes: each element rings.
     func run(wakenBy wakes: AsyncStream<Void>...) async {
+        state.withLock { $0.phase = .open }
         await withDiscardingTaskGroup { group in
             for wakes in wakes { group.addTask { for await _ in wakes { self.ring() } } }
-            // Not a child: the cancellation of this task must leave it the time to drain.
-            let work = Task { await self.work() }
-            await withGracefulShutdownHandler {
-                await withTaskCancellationHandler {
-                    await work.value
-                } onCancel: {
-                    self.stop(work)
-                }
-            } onGracefulShutdown: {
-                self.stop(work)
+            group.addTask { await self.renewLeases() }
+            _ = await settings.drain.run(onStop: close, onEnd: cut) {
+                await self.rounds()
+                // Not cancelled with the rounds: what is not settled waits for the database.
+                await Task { await self.waitUntilSettled() }.value
             }
-            state.withLock { $0.cut }?.cancel()
             group.cancelAll()
         }
     }
 
-    private func work() async {
-        // Discarding: an ordinary group keeps every task that has ended, for as long as the loop runs.
-        await withDiscardingTaskGroup { group in
-            while goesOn {
-                let began = ContinuousClock.now
-                let (claimed, pause) = await self.round()
-                let taken = began.duration(to: .now)
-                for work in claimed {
-                    change(by: 1)
-                    group.addTask {
-                        await self.perform(work)
-                        self.change(by: -1)
-                        self.ring()
-                    }
-                }
-                guard pause > .zero, goesOn else { continue }
-                let rest = settings.rest(after: taken)
-                if rest > .zero { try? await Task.sleep(for: rest) }
-                if goesOn { await doorbell.wait(atMost: pause) }
-            }
+    private func rounds() async {
+        while isOpen, !Task.isCancelled {
+            let began = ContinuousClock.now
+            let pause = await round()
+            guard pause > .zero, isOpen else { continue }
+            let rest = settings.rest(after: began.duration(to: .now))
+            if rest > .zero { try? await Task.sleep(for: rest) }
+            if isOpen { await doorbell.wait(atMost: pause) }
         }
     }
 
-    /// - Returns: work to begin, and how long to sleep then unless rung.
-    private func round() async -> ([Work], Duration) {
-        let free = settings.places - state.withLock { $0.underWay }
+    /// - Returns: how long to sleep unless rung.
+    private func round() async -> Duration {
+        let free = settings.places - doing
         // The work that ends and so makes room rings.
-        guard free > 0, mayClaim() else { return ([], settings.pollInterval) }
+        guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
         do {
-            let round = try await claim(free)
-            return (round.work, round.next.pause(now: now(), longest: settings.pollInterval))
+            let round = try await steps.claim(free, lasting)
+            claiming.worked()
+            for work in round.work { start(work, if: [.open, .closed]) }
+            return round.next.pause(now: now(), longest: settings.pollInterval)
         } catch {
-            logger.failed(failure, error)
-            return ([], settings.retry)
+            claiming.failed(error)
+            return settings.retry
         }
     }
 
-    private var goesOn: Bool { !Task.isCancelled && state.withLock { $0.cut == nil } }
+    // MARK: Pieces of work
 
-    private func change(by change: Int) { state.withLock { $0.underWay += change } }
+    /// Begins work that was claimed elsewhere. During a stop it is given up.
+    func begin(_ works: [Work]) {
+        for work in works { start(work, if: [.open]) }
+    }
 
-    private func stop(_ work: Task<Void, Never>) {
+    /// - Parameter phases: those in which it begins.
+    private func start(_ work: Work, if phases: Set<Phase>) {
+        // Detached: whoever hands work over may be in a transaction.
         state.withLock { state in
-            guard state.cut == nil else { return }
-            state.cut = Task { [drain = settings.drain] in
-                try await drain.wait()
-                work.cancel()
+            state.begun += 1
+            if !phases.contains(state.phase), let giveUp = steps.giveUp {
+                state.pieces[state.begun] = Piece(work: work, doing: nil)
+                Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work, false)) }
+                return
             }
+            state.doing += 1
+            let doing = Task.detached { [perform = steps.perform] in await perform(work) }
+            state.pieces[state.begun] = Piece(work: work, doing: doing)
+            if state.phase == .cut { doing.cancel() }
+            Task.detached { [begun = state.begun] in await self.end(begun, with: await doing.value) }
+        }
+    }
+
+    private func end(_ piece: Int, with settling: Settling?) async {
+        let hasMadeRoom = state.withLock { state -> Bool? in
+            // Given up meanwhile.
+            guard state.pieces[piece]?.doing != nil else { return nil }
+            state.pieces[piece]?.doing = nil
+            state.doing -= 1
+            return settings.places - state.doing == settings.leastRoom
+        }
+        guard let hasMadeRoom else { return }
+        if hasMadeRoom { ring() }
+        await settle(piece, settling)
+    }
+
+    private func settle(_ piece: Int, _ settling: Settling?) async {
+        if let settling { await settle(settling) }
+        let isLast = state.withLock { state in
+            state.pieces[piece] = nil
+            state.old.remove(piece)
+            return state.pieces.isEmpty
         }
         ring()
+        if isLast { ended.ring() }
+    }
+
+    /// Does `body` until the database takes it, or a stop waits no longer.
+    private func settle(_ body: Settling) async {
+        var pause = Self.firstPause
+        repeat {
+            do {
+                try await body()
+                return settling.worked()
+            } catch is LockedByAnother {
+                try? await Task.sleep(for: Self.pauseForLock)
+            } catch let problem as Problem where problem.kind == .storeUnavailable {
+                settling.failed(problem)
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.longestPause)
+            } catch {
+                // When the lease ends, the work is done again.
+                return logger.failed("an outcome was not recorded", error)
+            }
+        } while !settings.drain.isOver(for: Self.lastTries)
+    }
+
+    private static var firstPause: Duration { .milliseconds(50) }
+    private static var longestPause: Duration { .seconds(1) }
+    private static var pauseForLock: Duration { .milliseconds(20) }
+    /// How long settlements are tried after the drain. Then the work stays leased, and is done again when its lease ends.
+    private static var lastTries: Duration { .seconds(1) }
+
+    private func renewLeases() async {
+        guard let lease = settings.lease, let extend = steps.extend else { return }
+        while (try? await Task.sleep(for: .seconds(lease / 3))) != nil {
+            let lasting = state.withLock { state in
+                defer { state.old = Set(state.pieces.keys) }
+                return state.lasting
+            }
+            guard !lasting.isEmpty else { continue }
+            do {
+                try await extend(lasting)
+            } catch {
+                // Another replica may take the work over and repeat it.
+                logger.failed("leases could not be extended", error, at: .warning)
+            }
+        }
+    }
+
+    // MARK: Stopping
+
+    @Sendable private func close() {
+        state.withLock { $0.phase = .closed }
+        ring()
+    }
+
+    @Sendable private func cut() {
+        let given = state.withLock { state in
+            state.phase = .cut
+            var given: [(piece: Int, settling: Settling)] = []
+            for (number, piece) in state.pieces {
+                piece.doing?.cancel()
+                guard piece.doing != nil, let giveUp = steps.giveUp else { continue }
+                state.pieces[number]?.doing = nil
+                state.doing -= 1
+                given.append((number, giveUp(piece.work, true)))
+            }
+            return given
+        }
+        for (piece, settling) in given { Task.detached { await self.settle(piece, settling) } }
+    }
+
+    private func waitUntilSettled() async {
+        while state.withLock({ !$0.pieces.isEmpty }) { await ended.wait(atMost: .seconds(1)) }
+    }
+}
+
+extension WorkLoop {
+    /// A loop whose pieces of work settle themselves.
+    convenience init(
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true },
+        claim: @escaping @Sendable (_ free: Int) async throws -> Round<Work>,
+        perform: @escaping @Sendable (Work) async -> Void
+    ) {
+        self.init(
+            settings, failure: failure, logger: logger, now: now,
+            Steps(
+                mayClaim: mayClaim, claim: { free, _ in try await claim(free) },
+                perform: {
+                    await perform($0)
+                    return nil
+                }))
     }
 }
 
 extension WorkLoop where Work == Never {
     /// A loop whose rounds do all there is to do themselves.
     convenience init(
-        _ settings: Settings, failure: Logger.Message, logger: Logger, now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, round: @escaping @Sendable () async throws -> Round<Never>
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
+        doorbell: Doorbell = Doorbell(), round: @escaping @Sendable () async throws -> Round<Never>
     ) {
         self.init(
-            settings, failure: failure, logger: logger, now: now, mayClaim: mayClaim, claim: { _ in try await round() },
-            perform: { _ in })
+            settings, failure: failure, logger: logger, now: now, doorbell: doorbell,
+            Steps(claim: { _, _ in try await round() }))
     }
 }

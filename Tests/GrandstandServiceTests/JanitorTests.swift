@@ -56,7 +56,7 @@ struct JanitorTests {
             prune: { _, _, _ in
                 rounds.withLock { $0 += 1 }
                 throw Problem(.storeUnavailable, "down")
-            }, interval: .seconds(3_600), retry: .zero, now: { Sample.now }, logger: Sample.logger)
+            }, interval: .seconds(3_600), retry: 0, now: { Sample.now }, logger: Sample.logger)
         let running = Task { await janitor.run() }
         while rounds.withLock({ $0 }) < 3 { await Task.yield() }
         running.cancel()

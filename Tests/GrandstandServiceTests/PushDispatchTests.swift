@@ -32,21 +32,51 @@ struct PushDispatchTests {
         #expect("\(answer)".contains("BadExpirationDate"), "\(answer)")
     }
 
+    private static func dispatcher(
+        _ outbox: FakeOutbox, _ devices: FakeDevices, _ departures: LocalDepartures = LocalDepartures(), drain: Duration
+    ) -> Dispatcher {
+        Dispatcher(
+            environment: .production, outbox: outbox, departures: departures,
+            sends: Sends(gateway: FakeGateway(), devices: devices, now: { Sample.now }), rates: Sample.rates(),
+            signals: HandSignals(),
+            settings: .init(concurrency: 20, laneInterval: 1, lease: 3_600, drain: Drain(drain)),
+            now: { Sample.now }, logger: Sample.logger)
+    }
+
     @Test func `what a stop waits for no longer is handed back, a start is unknown`() async throws {
-        let flights = Flights()
-        flights.begin([try Self.delivery(1), try Self.delivery(2, isStart: true)])
-        flights.abandon(at: Sample.now)
-        let batch = await flights.landed()
-        #expect(batch?.abandoned.map(\.id) == [1])
-        #expect(batch?.settlements.map(\.delivery) == [2])
-        #expect(batch?.settlements.map(\.verdict) == [.unknown(reason: Lane.unheard)])
+        let outbox = FakeOutbox([try Self.delivery(1), try Self.delivery(2, isStart: true)])
+        let valve = Valve()
+        let devices = FakeDevices { _ in
+            await valve.pass()
+            return .unanswered("late")
+        }
+        let running = Task { await Self.dispatcher(outbox, devices, drain: .milliseconds(20)).run() }
+        await valve.hold(2)
+        running.cancel()
+        await running.value
+        valve.open()
+        #expect(outbox.books.released.map(\.id) == [1])
+        #expect(outbox.books.settled.map(\.delivery) == [2])
+        #expect(outbox.books.settled.map(\.verdict) == [.unknown(reason: Lane.unheard)])
     }
 
     @Test func `what never began is handed back, a start, too`() async throws {
-        let flights = Flights()
-        let start = try Self.delivery(1, isStart: true)
-        flights.begin([start])
-        flights.abandon([start])
-        #expect(await flights.landed()?.abandoned.map(\.id) == [1])
+        let outbox = FakeOutbox([try Self.delivery(1)])
+        let (valve, departures) = (Valve(), LocalDepartures())
+        let devices = FakeDevices { _ in
+            await valve.pass()
+            return .accepted((), APNsReceipt(requestID: nil))
+        }
+        let start = try Self.delivery(2, isStart: true)
+        let running = Task { await Self.dispatcher(outbox, devices, departures, drain: .seconds(3_600)).run() }
+        await valve.hold(1)
+        running.cancel()
+        while departures.claim(1, in: .production) != nil { await Task.yield() }
+        departures.depart([start], in: .production)
+        await outbox.wait { !$0.released.isEmpty }
+        valve.open()
+        await running.value
+        #expect(outbox.books.released.map(\.id) == [2])
+        #expect(outbox.books.settled.map(\.delivery) == [1])
     }
 }

@@ -38,11 +38,10 @@ struct QuotaSamplerTests {
         let book = Book()
         let now = Clock(Self.noon)
         let (one, other) = (Self.sampler(book, now), Self.sampler(book, now))
-        var (seen, alsoSeen) = (Date.distantPast, Date.distantPast)
         for seconds in stride(from: 0.0, to: 900, by: 5) {
             now.set(Self.noon.addingTimeInterval(seconds + 1))
-            seen = await one.turn(since: seen)
-            alsoSeen = await other.turn(since: alsoSeen)
+            try await one.sample()
+            try await other.sample()
         }
         #expect(book.all == [0, 300, 600].map { Self.noon.addingTimeInterval($0) })
     }
@@ -51,22 +50,22 @@ struct QuotaSamplerTests {
         let book = Book()
         let now = Clock(Self.noon)
         let sampler = Self.sampler(book, now)
-        let seen = await sampler.turn(since: .distantPast)
+        #expect(try await sampler.sample() == Self.noon.addingTimeInterval(300))
         // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
         now.set(Self.noon.addingTimeInterval(900 + 61))
-        let later = await sampler.turn(since: seen)
+        #expect(try await sampler.sample() == Self.noon.addingTimeInterval(1_200))
         now.set(Self.noon.addingTimeInterval(1_200))
-        _ = await sampler.turn(since: later)
+        try await sampler.sample()
         #expect(book.all == [0, 1_200].map { Self.noon.addingTimeInterval($0) })
     }
 
     @Test func `a sample that failed is tried again, while it is still that of its time`() async throws {
         let book = Book()
         let now = Clock(Self.noon)
-        let seen = await Self.sampler(book, now, fails: true).turn(since: .distantPast)
-        #expect(seen == .distantPast && book.all.isEmpty)
+        await #expect(throws: Unasked.self) { try await Self.sampler(book, now, fails: true).sample() }
+        #expect(book.all.isEmpty)
         now.set(Self.noon.addingTimeInterval(5))
-        #expect(await Self.sampler(book, now).turn(since: seen) == Self.noon)
+        try await Self.sampler(book, now).sample()
         #expect(book.all == [Self.noon])
     }
 }

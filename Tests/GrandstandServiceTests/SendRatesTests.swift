@@ -46,7 +46,7 @@ struct SendRatesTests {
         }
     }
 
-    @Test func `a replica that joins, or leaves, changes the others' parts and not the sum`() async {
+    @Test func `a replica that joins, or leaves, changes the others' parts and not the sum`() async throws {
         let clock = Mutex(Sample.now)
         let now: @Sendable () -> Date = { clock.withLock { $0 } }
         let store = Store()
@@ -59,25 +59,25 @@ struct SendRatesTests {
         let sum = replicas[0].perSecond
         #expect(sum > 10)
         // Each hears of the others with its next exchange.
-        for _ in 1...3 { for replica in replicas { await replica.exchange.exchange() } }
+        for _ in 1...3 { for replica in replicas { try await replica.exchange.exchange() } }
         #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
         for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }
         await replicas[2].exchange.leave()
-        for replica in replicas[0...1] { await replica.exchange.exchange() }
+        for replica in replicas[0...1] { try await replica.exchange.exchange() }
         #expect(abs(replicas[0...1].reduce(0) { $0 + $1.perSecond } - sum) < 1)
     }
 
-    @Test func `a limit ends on all replicas five minutes after the last 429 of any`() async {
+    @Test func `a limit ends on all replicas five minutes after the last 429 of any`() async throws {
         let clock = Mutex(Sample.now)
         let now: @Sendable () -> Date = { clock.withLock { $0 } }
         let store = Store()
         let replicas = (1...2).map { _ in Replica(store, now) }
         refuse(replicas[0], clock)
-        for replica in replicas { await replica.exchange.exchange() }
+        for replica in replicas { try await replica.exchange.exchange() }
         #expect(replicas.allSatisfy { $0.rates.isAnyLimited })
         clock.withLock { $0 += 301 }
-        for replica in replicas { await replica.exchange.exchange() }
-        for replica in replicas { await replica.exchange.exchange() }
+        for replica in replicas { try await replica.exchange.exchange() }
+        for replica in replicas { try await replica.exchange.exchange() }
         #expect(!replicas.contains { $0.rates.isAnyLimited })
     }
 }

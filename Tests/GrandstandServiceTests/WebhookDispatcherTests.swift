@@ -27,7 +27,7 @@ struct WebhookDispatcherTests {
 
         func compose(now: Date, limit: Int) async throws -> Int { 0 }
 
-        func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws {}
+        func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws {}
 
         func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook] {
             try books.withLock { books in

@@ -52,11 +52,8 @@ package struct FakeOutbox: Outbox {
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
         throw Unasked()
     }
-    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
-        throw Unasked()
-    }
-    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
-        throw Unasked()
-    }
+    package func settle(
+        _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
+    ) async throws -> Bool { throw Unasked() }
     package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { throw Unasked() }
 }

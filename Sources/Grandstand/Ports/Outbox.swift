@@ -82,17 +82,15 @@ package protocol Outbox: Sendable {
     /// is left out: nobody can claim it meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
-    /// Records verdicts and gives their lanes back. A verdict whose lease has gone to another replica changes nothing.
+    /// Records a verdict and gives its lane back, together with others that come meanwhile. A verdict whose lease has gone
+    /// to another replica changes nothing.
     ///
-    /// - Returns: the lanes that somebody else has locked. They are not waited for; their verdicts must be recorded again.
-    @discardableResult
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int>
-
-    /// Gives lanes back unsent, uncharged.
-    ///
-    /// - Returns: the lanes that somebody else has locked. They are not waited for; they must be given back again.
-    @discardableResult
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int>
+    /// - Parameter settlement: `nil`: the message was not sent. It is given back uncharged.
+    /// - Returns: whether it is recorded; `false`: another transaction has locked the lane. It is not waited for, and the
+    ///   verdict must be recorded again.
+    func settle(
+        _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
+    ) async throws -> Bool
 
     /// When the next lane of the environment will be due; `nil`: none waits.
     ///

@@ -12,8 +12,9 @@ package protocol WebhookOutbox: Sendable {
     /// Leases messages whose time has come: first for the apps with the fewest messages under way, then the longest due.
     func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook]
 
-    /// A replica that is still posting a message keeps it until `until`.
-    func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws
+    /// A replica that is still posting these messages keeps them until `until`. One that somebody else has locked is left
+    /// out.
+    func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws
 
     /// Records a verdict. One whose lease has gone to another replica changes nothing. A webhook that wants nothing
     /// more, or failed for `Webhook.patience`, is disabled.
@@ -38,6 +39,8 @@ package struct WebhookClaim: Sendable, Hashable {
     /// How many messages may be under way at a time for all webhooks of the same apps: receivers that do not answer
     /// leave the other apps' places free.
     package var perApp: Int
+    /// Webhooks whose receivers do not answer: nothing of theirs goes, but what people ask for.
+    package var avoiding: [UUID] = []
 
     package init(replica: UUID, at: Date, leasedUntil: Date, limit: Int, perWebhook: Int, perApp: Int) {
         self.replica = replica

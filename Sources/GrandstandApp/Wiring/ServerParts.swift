@@ -3,6 +3,7 @@ internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
+internal import Postgres
 internal import WebhookClient
 
 /// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
@@ -45,8 +46,9 @@ struct ServerParts: Sendable {
         self.lookups = lookups
         let dependencies = API.Dependencies(
             apps: stores.apps, contentTypes: stores.contentTypes, channels: stores.channels, events: stores.events,
-            starts: stores.starts,
-            lookups: lookups, contents: LookupContents(events: stores.events, now: now), outbox: stores.outbox,
+            starts: stores.starts, lookups: lookups,
+            contents: { [contents = LookupContents(events: stores.events, now: now)] in try await contents.answer($0) },
+            outbox: stores.outbox,
             keys: stores.keys,
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
             quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
@@ -73,10 +75,13 @@ struct ServerParts: Sendable {
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
         if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
-        let readiness = RecentValue(
-            age: .seconds(1), timeout: .seconds(2), late: { Readiness.late(apple.gateway) },
-            make: { await Readiness(of: resources.database, apple.gateway) })
-        return { await readiness.get() }
+        let readiness = SharedFlight<Int, Readiness>(age: .seconds(1))
+        return {
+            let answer = try? await PostgresPatience.$current.withValue(.request(.seconds(2))) {
+                try await readiness.answer(0) { await Readiness(of: resources.database, apple.gateway) }
+            }
+            return answer ?? .late(apple.gateway)
+        }
     }
 
     private static func pageSources(

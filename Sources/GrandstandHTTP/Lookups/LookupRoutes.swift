@@ -10,7 +10,7 @@ internal import JSON
 /// `/v1/lookup`: what apps ask before they start a Live Activity, by the million, at kick-off.
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
-    let contents: LookupContents
+    let contents: @Sendable (LookupName) async throws -> LookupAnswer?
     let meter: LookupMeter
     let now: @Sendable () -> Date
 
@@ -44,7 +44,7 @@ struct LookupRoutes: Sendable {
         if wantsState ?? false, case .found? = answer {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             return try response(
-                to: request, try await contents.answer(name), replica.freshnessOfDatabase(freshness), key, bundleID,
+                to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
                 environment, variant)
         }
         do {

@@ -48,7 +48,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     package func run() async {
         let loop = WorkLoop<Store.Shard>(
             .init(places: settings.places, pollInterval: settings.pollInterval, drain: settings.drain),
-            failure: "pushes to devices could not be claimed; trying again", logger: logger, now: now,
+            failure: "pushes to devices could not be claimed", logger: logger, now: now,
             mayClaim: mayClaim,
             claim: { try await self.claim($0) }, perform: { await self.perform($0) })
         await loop.run(wakenBy: signals.wakes(topic))

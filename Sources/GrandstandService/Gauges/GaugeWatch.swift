@@ -33,7 +33,7 @@ package final class GaugeWatch: Service {
     private let store: any GaugeStore
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let outages: OutageLog
+    private let logger: Logger
     private let reading = Mutex<Reading?>(nil)
 
     package init(
@@ -44,7 +44,7 @@ package final class GaugeWatch: Service {
         self.store = store
         self.settings = settings
         self.now = now
-        outages = OutageLog("the database's gauges could not be read", logger)
+        self.logger = logger
     }
 
     /// The values that this replica reports; `nil`: none, for another replica reports them, or none can now.
@@ -54,12 +54,14 @@ package final class GaugeWatch: Service {
     }
 
     package func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                await self.look()
-                try? await Task.sleep(for: self.settings.interval)
-            }
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: settings.interval, retry: settings.interval),
+            failure: "the database's gauges could not be read", logger: logger, now: now
+        ) {
+            try await self.look()
+            return .idle()
         }
+        await loop.run()
         reading.withLock { $0 = nil }
         let (store, replica) = (store, replica)
         // Not a child of this task, which may be cancelled. A database that is away ends the lease itself.
@@ -67,20 +69,18 @@ package final class GaugeWatch: Service {
     }
 
     /// Renews the lease, and reads if it is this replica's.
-    package func look() async {
+    package func look() async throws {
         do {
             guard let until = try await store.lead(replica, for: settings.lease) else {
-                reading.withLock { $0 = nil }
-                return outages.worked()
+                return reading.withLock { $0 = nil }
             }
             let now = now()
             let quotas = try await channels.quotas(now: now, tenure: settings.tenure)
             let backlog = try await store.backlog(now: now)
             reading.withLock { $0 = Reading(quotas: quotas, backlog: backlog, at: now, until: until) }
-            outages.worked()
         } catch {
             reading.withLock { $0 = nil }
-            outages.failed(error)
+            throw error
         }
     }
 }

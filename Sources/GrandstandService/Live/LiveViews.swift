@@ -32,9 +32,10 @@ package final class LiveViews: Service {
     private let store: any LiveStore
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let outages: OutageLog
+    private let logger: Logger
     private let audience: Mutex<LiveAudience>
     private let doorbell = Doorbell()
+    private let readAll = Mutex(ContinuousClock.now)
 
     package init(
         store: any LiveStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
@@ -42,7 +43,7 @@ package final class LiveViews: Service {
         self.store = store
         self.settings = settings
         self.now = now
-        outages = OutageLog("live views could not be read", logger)
+        self.logger = logger
         audience = Mutex(
             LiveAudience(maximum: settings.maximumStreams, maximumPerKey: settings.maximumPerKey))
     }
@@ -86,21 +87,28 @@ package final class LiveViews: Service {
     package var count: Int { audience.withLock { $0.count } }
 
     package func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: self.settings.heartbeat)
-                    for continuation in self.audience.withLock({ $0.beat() }) { continuation.finish() }
-                }
-            }
-            await withGracefulShutdownHandler {
-                await cancelWhenGracefulShutdown { await self.loop() }
-            } onGracefulShutdown: {
-                self.end()
-            }
-            end()
-            group.cancelAll()
+        let reading = WorkLoop<Never>(
+            .init(rest: settings.pause, pollInterval: .seconds(3_600), retry: settings.interval),
+            failure: "live views could not be read", logger: logger, now: now, doorbell: doorbell
+        ) { [self] in
+            try await read()
+            return .idle(
+                until: audience.withLock { $0.isEmpty } ? nil : now() + settings.interval / .seconds(1))
         }
+        let beating = WorkLoop<Never>(
+            .init(pollInterval: settings.heartbeat), failure: "", logger: logger, now: now
+        ) { [self] in
+            for continuation in audience.withLock({ $0.beat() }) { continuation.finish() }
+            return .idle()
+        }
+        await withGracefulShutdownHandler {
+            async let beats: Void = beating.run()
+            await reading.run()
+            await beats
+        } onGracefulShutdown: {
+            self.end()
+        }
+        end()
     }
 
     /// Ends every stream; no other is opened.
@@ -108,39 +116,28 @@ package final class LiveViews: Service {
         for continuation in audience.withLock({ $0.close() }) { continuation.finish() }
     }
 
-    private func loop() async {
-        var readAll = ContinuousClock.now
-        while !Task.isCancelled {
-            await doorbell.wait(atMost: audience.withLock { $0.isEmpty } ? .seconds(3_600) : settings.interval)
-            await read(&readAll)
-            try? await Task.sleep(for: settings.pause)
-        }
-    }
-
     /// Reads what has new viewers, and everything that is looked at when its time has come.
-    private func read(_ readAll: inout ContinuousClock.Instant) async {
+    private func read() async throws {
         let (watched, marked) = audience.withLock { $0.turn() }
-        let date = now()
-        let isFullTurn = ContinuousClock.now - readAll >= settings.interval
-        if isFullTurn { readAll = .now }
+        let isFullTurn = readAll.withLock { readAll in
+            guard ContinuousClock.now - readAll >= settings.interval else { return false }
+            readAll = .now
+            return true
+        }
         let subjects = isFullTurn ? watched : marked
+        let now = now()
         do {
             // Most readers reach everything, so this is one query mostly.
             for (reach, subjects) in Dictionary(grouping: subjects, by: \.reach) {
-                let read = try await store.boards(of: Set(subjects.map(\.key)), within: reach, now: date)
+                let read = try await store.boards(of: Set(subjects.map(\.key)), within: reach, now: now)
                 let boards = Dictionary(
                     uniqueKeysWithValues: subjects.compactMap { subject in read[subject.key].map { (subject, $0) } })
                 let gone = reach == .all ? [] : Set(subjects).subtracting(boards.keys)
                 for continuation in audience.withLock({ $0.show(boards, gone: gone) }) { continuation.finish() }
             }
-            outages.worked()
         } catch {
-            // Stopping: a query may say so in words of its own.
-            guard !Task.isCancelled else { return }
             audience.withLock { $0.mark(subjects) }
-            outages.failed(error)
-            try? await Task.sleep(for: .milliseconds(500))
-            doorbell.ring()
+            throw error
         }
     }
 }

@@ -3,6 +3,7 @@ package import Grandstand
 internal import JSON
 package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// Claims messages for webhooks, posts them, settles the verdicts: the dispatcher of broadcasts in small, with receivers
 /// that may be slow, gone or hostile.
@@ -37,6 +38,7 @@ package struct WebhookDispatcher: Service {
     private let mayClaim: @Sendable () -> Bool
     private let counting: Counting
     private let logger: Logger
+    private let receivers = Receivers()
 
     package init(
         outbox: any WebhookOutbox, gateway: any WebhookGateway, signals: any WakeSignals, settings: Settings,
@@ -56,16 +58,22 @@ package struct WebhookDispatcher: Service {
     /// Runs until a graceful stop: no more claims then, posts under way finish within `drain`, the rest is given back
     /// uncharged.
     package func run() async {
-        let posting = WorkLoop(
+        let posting = WorkLoop<ClaimedWebhook>(
             .init(
                 places: settings.concurrency, pollInterval: settings.pollInterval, retry: .milliseconds(500),
-                drain: settings.drain),
-            failure: "messages for webhooks could not be claimed; trying again", logger: logger, now: now,
-            mayClaim: mayClaim, claim: claim, perform: post)
+                lease: settings.lease, drain: settings.drain),
+            failure: "messages for webhooks could not be claimed", logger: logger, now: now,
+            .init(
+                mayClaim: mayClaim, claim: { free, _ in try await claim(free) }, perform: post,
+                giveUp: { message, _ in { try await outbox.release([message.id], replica: replica, now: now()) } },
+                extend: { messages in
+                    try await outbox.extendLeases(
+                        of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(settings.lease))
+                }))
         // A loop of its own, so that the log shows the messages to be posted while slow receivers take all places.
         let composing = WorkLoop<Never>(
             .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
-            failure: "messages for webhooks could not be written; trying again", logger: logger, now: now
+            failure: "messages for webhooks could not be written", logger: logger, now: now
         ) {
             defer { posting.ring() }
             while try await outbox.compose(now: now(), limit: settings.step) >= settings.step {}
@@ -76,56 +84,36 @@ package struct WebhookDispatcher: Service {
         await posts
     }
 
-    private func claim(atMost limit: Int) async throws -> Round<ClaimedWebhook> {
+    private func claim(_ limit: Int) async throws -> Round<ClaimedWebhook> {
         let at = now()
-        let claimed = try await outbox.claim(
-            WebhookClaim(
-                replica: replica, at: at, leasedUntil: at.addingTimeInterval(settings.lease), limit: limit,
-                perWebhook: settings.perWebhook, perApp: settings.perApp))
-        // Deliveries that are due and were not claimed belong to webhooks or apps with all places taken: the end of a
-        // post rings.
+        var claim = WebhookClaim(
+            replica: replica, at: at, leasedUntil: at.addingTimeInterval(settings.lease), limit: limit,
+            perWebhook: settings.perWebhook, perApp: settings.perApp)
+        claim.avoiding = receivers.silent(at: at)
+        let claimed = try await outbox.claim(claim)
+        for message in claimed { receivers.begin(message.webhook) }
+        // Deliveries that are due and were not claimed belong to webhooks or apps with all places taken, whose posts ring
+        // when they end, or to receivers that do not answer.
         return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 
-    private func post(_ message: ClaimedWebhook) async {
+    private func post(_ message: ClaimedWebhook) async -> WorkLoop<ClaimedWebhook>.Settling {
         let (startedAt, clock) = (now(), ContinuousClock.now)
-        let keeper = keepLease(of: settings.lease, logger) {
-            try await outbox.extendLease(
-                of: message.id, replica: replica, until: now().addingTimeInterval(settings.lease))
-        }
-        defer { keeper.cancel() }
         let answer = await gateway.post(message)
-        if Task.isCancelled { return await giveBack(message) }
+        receivers.end(message.webhook, Circuit.Outcome(answer), at: now())
         let verdict = WebhookVerdict(answer, tries: message.tries, now: now(), jitter: .random(in: 0..<1))
         log(verdict, message)
         let settlement = WebhookSettlement(
             delivery: message.id, verdict: verdict, startedAt: startedAt,
             milliseconds: Int((ContinuousClock.now - clock) / .milliseconds(1)))
-        do {
-            try await insisting("a webhook's verdict could not be recorded; trying again", logger) {
-                try await outbox.settle(settlement, replica: replica, now: now())
-            }
+        return {
+            try await outbox.settle(settlement, replica: replica, now: now())
             switch verdict {
             case .delivered: counting(.posted(isDelivered: true))
             case .failed, .gone: counting(.posted(isDelivered: false))
             case .retry: break
             }
-        } catch {
-            // When the lease ends, the same message goes again; its receiver knows it by its ID.
-            logger.failed("a webhook's verdict was not recorded", error)
         }
-    }
-
-    private func giveBack(_ message: ClaimedWebhook) async {
-        let (outbox, replica, now, logger) = (outbox, replica, now, logger)
-        // Not a child of the cancelled task, whose queries would be cancelled too.
-        await Task {
-            do {
-                try await outbox.release([message.id], replica: replica, now: now())
-            } catch {
-                logger.failed("a message stays leased until its lease ends", error, at: .warning)
-            }
-        }.value
     }
 
     private func log(_ verdict: WebhookVerdict, _ message: ClaimedWebhook) {
@@ -141,6 +129,38 @@ package struct WebhookDispatcher: Service {
             metadata["next"] = "\(RFC3339.text(at))"
             logger.info("message to a webhook goes again", metadata: metadata)
         case .failed, .gone: logger.warning("message to a webhook failed for good", metadata: metadata)
+        }
+    }
+}
+
+/// The receivers that are posted to or did not answer lately, each with its circuit.
+private final class Receivers: Sendable {
+    private struct Receiver {
+        var circuit = Circuit(.webhook)
+        var posting = 0
+    }
+
+    private let receivers = Mutex<[UUID: Receiver]>([:])
+
+    /// Those to which nothing may go now.
+    func silent(at now: Date) -> [UUID] {
+        receivers.withLock { receivers in
+            var silent: [UUID] = []
+            for (id, receiver) in receivers where !receiver.circuit.isClosed {
+                if receivers[id]?.circuit.admits(1, flying: receiver.posting, now: now) == 0 { silent.append(id) }
+            }
+            return silent
+        }
+    }
+
+    func begin(_ id: UUID) { receivers.withLock { $0[id, default: Receiver()].posting += 1 } }
+
+    func end(_ id: UUID, _ outcome: Circuit.Outcome, at now: Date) {
+        receivers.withLock { receivers in
+            guard var receiver = receivers[id] else { return }
+            receiver.posting -= 1
+            receiver.circuit.record(outcome, now: now, jitter: .random(in: 0..<1))
+            receivers[id] = receiver.posting == 0 && receiver.circuit == Circuit(.webhook) ? nil : receiver
         }
     }
 }

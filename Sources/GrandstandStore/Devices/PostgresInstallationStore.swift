@@ -6,14 +6,14 @@ internal import Postgres
 /// Installations in the tables `installations`, `start_tokens`, `follows` and `activities`.
 ///
 /// Registrations are the storm of a goal, reports of activities that of a start: those that come together share a
-/// transaction (`Gathering`), by statements that look everything up by key.
+/// transaction (`Batch`), by statements that look everything up by key.
 package struct PostgresInstallationStore: InstallationStore {
     let database: Database
     /// For what reads much.
     let reading: Database
     let numbers: AppNumbers
-    let registrations: Gathering<Registration, Result<Bool, Problem>>
-    let reports: Gathering<ActivityReport, Result<Bool, Problem>>
+    let registrations: Batch<Registration, Result<Bool, Problem>>
+    let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
     /// Transactions of each kind at a time: one, unless it waits for a lock.
     private static let places = 2
@@ -39,10 +39,10 @@ package struct PostgresInstallationStore: InstallationStore {
             guard let problem = error as? Problem else { return false }
             return problem.kind == .storeUnavailable && problem != .contention
         }
-        registrations = Gathering(
+        registrations = Batch(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
         ) { try await transaction.register($0) }
-        reports = Gathering(
+        reports = Batch(
             places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
         ) { try await reporting.report($0) }
     }

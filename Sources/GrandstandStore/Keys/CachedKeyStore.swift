@@ -26,6 +26,9 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     /// Seconds for which a wrong key is known to be wrong.
     private static let unknownFor: TimeInterval = 1
     private static let unknownCapacity = 10_000
+    /// Secrets in one query, and those that may wait for one.
+    private static let questionLimit = 500
+    private static let questionCapacity = 20_000
 
     private let store: PostgresKeyStore
     private let staleLimit: TimeInterval
@@ -33,7 +36,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let questions: KeyQuestions
+    private let questions: Batch<SecretHash, APIKey?>
 
     /// - Parameters:
     ///   - staleLimit: seconds for which keys are believed that cannot be confirmed.
@@ -46,7 +49,10 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         self.staleLimit = staleLimit
         self.outages = outages
         self.now = now
-        questions = KeyQuestions { try await store.keys(hashes: $0) }
+        questions = Batch(limit: Self.questionLimit, capacity: Self.questionCapacity, isEveryones: { _ in true }) {
+            let found = try await store.keys(hashes: Array(Set($0)))
+            return $0.map { found[$0] }
+        }
     }
 
     // MARK: Keeping up
@@ -127,7 +133,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
             (state.unknown[hash].map { $0 > moment } ?? false, state.epoch)
         }
         if isWrong { return nil }
-        let key = try await questions.ask(hash)
+        let key = try await questions.run(hash)
         state.withLock { state in
             guard state.epoch == epoch else { return }
             if let key {

@@ -1,13 +1,39 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import Postgres
 
-extension PostgresOutbox {
+/// One verdict to record.
+struct SettleCall: Sendable {
+    let delivery: ClaimedDelivery
+    /// `nil`: the message is given back.
+    let settlement: Settlement?
+    let replica: UUID
+    let now: Date
+}
+
+/// The transactions that give leased lanes back.
+struct Settling: Sendable {
+    let dispatch: Database
+
+    /// - Returns: for each call whether it is recorded.
+    func record(_ calls: [SettleCall]) async throws -> [Bool] {
+        var locked: [UUID: Set<Int>] = [:]
+        for (replica, calls) in Dictionary(grouping: calls, by: \.replica) {
+            guard let now = calls.map(\.now).max() else { continue }
+            var left = try await settle(calls.compactMap(\.settlement), replica: replica, now: now)
+            let unsent = calls.filter { $0.settlement == nil }.map(\.delivery)
+            if !unsent.isEmpty { left.formUnion(try await release(unsent, replica: replica, now: now)) }
+            locked[replica] = left
+        }
+        return calls.map { !(locked[$0.replica]?.contains($0.delivery.lane) ?? false) }
+    }
+
     /// Does not wait for the disk. A crash of PostgreSQL may take the newest settlements back, never a claim after them:
     /// such a delivery is `sending` again and repeated with the same timestamp and request ID, which changes nothing.
-    @discardableResult
-    package func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+    ///
+    /// - Returns: the lanes that another transaction has locked.
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
         guard !settlements.isEmpty else { return [] }
         let now = now.inMicroseconds
         let verdicts = Dictionary(grouping: settlements, by: \.lane)
@@ -20,8 +46,10 @@ extension PostgresOutbox {
         }
     }
 
-    @discardableResult
-    package func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
+    /// Gives lanes back unsent, uncharged.
+    ///
+    /// - Returns: the lanes that another transaction has locked.
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
         let released = Dictionary(grouping: deliveries, by: \.lane)
         let environments = Set(deliveries.map(\.address.environment))
         return try await change(
@@ -45,7 +73,7 @@ extension PostgresOutbox {
             let rows = try await connection.pipeline(
                 [
                     "select set_config('synchronous_commit', \(isFlushed ? "on" : "off"), true)",
-                    Self.planning(rows: ids.count),
+                    PostgresOutbox.planning(rows: ids.count),
                 ] + LaneRows.loadFree(ids))
             let (free, others) = try LaneRows.free(rows)
             let loaded = free.filter { $0.lease?.replica == replica }

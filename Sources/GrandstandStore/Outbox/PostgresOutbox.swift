@@ -18,7 +18,8 @@ package struct PostgresOutbox: Outbox {
     let acceptance: AcceptanceTransaction
     /// For calls with many broadcasts.
     let bulkAcceptance: AcceptanceTransaction
-    let acceptances: Gathering<AcceptCall, [Result<Broadcast?, Problem>]>
+    let acceptances: Batch<AcceptCall, [Result<Broadcast?, Problem>]>
+    private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
 
     /// Transactions with single broadcasts at a time: one, unless it waits for an event that is being changed. With two
     /// the median from POST to Apple's 200 was 30 to 32 ms at 2,000 a second, with one 23 to 27.
@@ -27,6 +28,8 @@ package struct PostgresOutbox: Outbox {
     package static let acceptConnections = acceptPlaces + 1
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
+    /// Verdicts that are recorded in one transaction: their lanes can take nothing else until it is committed.
+    private static let settleLimit = 200
 
     /// - Parameters:
     ///   - database: for single broadcasts, with `acceptConnections`.
@@ -49,11 +52,27 @@ package struct PostgresOutbox: Outbox {
         bulkAcceptance = AcceptanceTransaction(
             database: self.bulk, wakeUps: wakeUps, departures: departures, types: types)
         // A database outage concerns all of them, and its last commit is not known to have happened.
-        acceptances = Gathering(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
-            ($0 as? Problem)?.kind == .storeUnavailable
-        } work: {
+        acceptances = Batch(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             try await acceptance.accept($0)
         }
+        let settling = Settling(dispatch: self.dispatch)
+        settlements = Dictionary(
+            uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
+                let batch = Batch<SettleCall, Bool>(
+                    limit: Self.settleLimit, owner: { $0.delivery.address.bundleID }
+                ) {
+                    try await settling.record($0)
+                }
+                return (environment, batch)
+            })
+    }
+
+    package func settle(
+        _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
+    ) async throws -> Bool {
+        guard let batch = settlements[delivery.address.environment] else { return true }
+        return try await batch.run(
+            SettleCall(delivery: delivery, settlement: settlement, replica: replica, now: now))
     }
 
     /// Rows from which a statement is planned anew for each use.

@@ -10,7 +10,7 @@ package struct PostgresStartStore: StartStore {
     let dispatch: Database
     /// For what counts followers.
     let reports: Database
-    let answers = SharedAnswers<StartQuestion, [AudienceStart]?>()
+    let answers = SharedFlight<StartQuestion, [AudienceStart]?>()
 
     package init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database

@@ -25,7 +25,8 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
                 from places w cross join lateral (
                     select d.id, d.next_attempt_at from webhook_deliveries d join webhook_messages m on m.id = d.message
                     where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
-                        and (w.state = 'enabled' or m.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
+                        and (w.state = 'enabled' and w.id <> all(\(claim.avoiding))
+                            or m.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
                         and m.topic::text = any(\(WebhookTopic.allCases.map(\.rawValue)))
                     order by d.next_attempt_at limit greatest(0, w.share - w.taken)
                     for update of d skip locked) p
@@ -54,11 +55,14 @@ package struct PostgresWebhookOutbox: WebhookOutbox {
         }
     }
 
-    package func extendLease(of delivery: UUID, replica: UUID, until: Date) async throws {
+    package func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws {
         try await database.query(
             """
             update webhook_deliveries set next_attempt_at = \(until)
-            where id = \(delivery) and state = 'sending' and leased_by = \(replica)
+            where id = any(array(
+                select id from webhook_deliveries
+                where id = any(\(deliveries)) and state = 'sending' and leased_by = \(replica)
+                order by id for update skip locked))
             """)
     }
 

@@ -157,7 +157,9 @@ struct RouteWorld {
         return API.Dependencies(
             apps: apps, contentTypes: contentTypes, channels: channels, events: events, starts: starts,
             lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
-            contents: LookupContents(events: events, now: now), outbox: outbox, keys: FakeKeys(Self.keys),
+            contents: { [events, now] name in
+                try await events.lookups(of: [name], contentState: true, now: now())[name].map { LookupAnswer($0) }
+            }, outbox: outbox, keys: FakeKeys(Self.keys),
             access: .init(
                 ledger: ledger, memory: FakeKeys(Self.keys), uses: NoUses(), idempotency: idempotency,
                 limits: limits, isSecure: false, logger: Self.logger, metrics: NoMetrics(),

@@ -62,23 +62,18 @@ final class FakeOutbox: Outbox {
         }
     }
 
-    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+    func settle(
+        _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
+    ) async throws -> Bool {
         defer { events.yield() }
         return try account.withLock { account in
             if account.settlementFailures > 0 {
                 account.settlementFailures -= 1
-                throw NotScripted()
+                throw Problem(.storeUnavailable, "down")
             }
-            account.settled += settlements.filter { !account.locked.contains($0.lane) }
-            return account.locked
-        }
-    }
-
-    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
-        defer { events.yield() }
-        return account.withLock { account in
-            account.released += deliveries.filter { !account.locked.contains($0.lane) }
-            return account.locked
+            guard !account.locked.contains(delivery.lane) else { return false }
+            if let settlement { account.settled.append(settlement) } else { account.released.append(delivery) }
+            return true
         }
     }
 

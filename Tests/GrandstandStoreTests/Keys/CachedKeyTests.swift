@@ -119,28 +119,4 @@ struct CachedKeyTests {
             #expect(found.map(\.id) == [key.id])
         }
     }
-
-    @Test func `questions that come while one is asked are asked together`() async throws {
-        let asked = AsyncStream.makeStream(of: Int.self)
-        let go = AsyncStream.makeStream(of: Void.self)
-        let questions = KeyQuestions { hashes in
-            asked.continuation.yield(hashes.count)
-            var iterator = go.stream.makeAsyncIterator()
-            await iterator.next()
-            return [:]
-        }
-        var counts = asked.stream.makeAsyncIterator()
-        try await withThrowingTaskGroup(of: APIKey?.self) { group in
-            group.addTask { try await questions.ask(SecretHash(of: "first")) }
-            let first = await counts.next()
-            #expect(first == 1)
-            for number in 1...50 { group.addTask { try await questions.ask(SecretHash(of: "\(number)")) } }
-            while questions.waitingCount < 50 { await Task.yield() }
-            go.continuation.yield()
-            let rest = await counts.next()
-            #expect(rest == 50)
-            go.continuation.yield()
-            for try await key in group { #expect(key == nil) }
-        }
-    }
 }

@@ -184,13 +184,13 @@ struct WebhookOutboxTests {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
             let later = hooks.stores.now.addingTimeInterval(60)
-            try await hooks.outbox.extendLease(of: message.id, replica: hooks.stores.replica, until: later)
+            try await hooks.outbox.extendLeases(of: [message.id], replica: hooks.stores.replica, until: later)
             hooks.stores.clock.advance(by: 20)
             #expect(try await hooks.claim(by: UUID()).isEmpty)
             let other = UUID()
             hooks.stores.clock.advance(by: 40)
             #expect(try await hooks.claim(by: other).count == 1)
-            try await hooks.outbox.extendLease(of: message.id, replica: hooks.stores.replica, until: .distantFuture)
+            try await hooks.outbox.extendLeases(of: [message.id], replica: hooks.stores.replica, until: .distantFuture)
             hooks.stores.clock.advance(by: 20)
             #expect(try await hooks.claim(by: UUID()).count == 1)
         }

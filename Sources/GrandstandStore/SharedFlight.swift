@@ -1,15 +1,15 @@
 internal import Grandstand
 internal import Postgres
 
-/// Answers to costly questions: one at a time for each, and a caller that asks meanwhile shares the next. So an answer
-/// is never older than its question, and the cost is bounded however many ask: as long as it took, a second at most, it
-/// rests.
+/// Answers to costly questions that many ask: one at a time for each, and a caller that asks meanwhile shares the next.
+/// So an answer began at most `age` before its question, and the cost is bounded however many ask: as long as it took, a
+/// second at most, it rests.
 ///
 /// A caller waits no longer than its `PostgresPatience`; the work goes on. From then on the answer is late: all who ask
 /// until it is there share it, and it is kept for as long as it took. So a count that takes longer than a call may
 /// reaches whoever asks again.
-actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
-    typealias Work = @Sendable () async throws -> Answer
+package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
+    package typealias Work = @Sendable () async throws -> Answer
 
     private struct Caller {
         let continuation: CheckedContinuation<Answer, any Error>
@@ -28,17 +28,26 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
         /// Of the last caller.
         var work: Work
         var isLate = false
-        /// A late answer that is there.
+        /// When the answer that is being made was begun.
+        var began = ContinuousClock.now
+        /// A late answer that is there, or one that is young enough.
         var kept: Answer?
     }
 
     private var rounds: [Question: Round] = [:]
     private var number = 0
+    private let age: Duration
     private let rest: @Sendable (Duration) async -> Void
     private static var longestRest: Duration { .seconds(1) }
 
-    /// - Parameter rest: waits for so long.
-    init(rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }) {
+    /// - Parameters:
+    ///   - age: how long before its question an answer may have begun.
+    ///   - rest: waits for so long.
+    package init(
+        age: Duration = .zero,
+        rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+    ) {
+        self.age = age
         self.rest = rest
     }
 
@@ -54,7 +63,7 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
     /// - Parameter work: answers the question, in a task of its own: it is no part of its caller's transaction, and goes
     ///   on when its caller is cancelled or waits no longer.
     /// - Throws: what `work` throws; `store-unavailable` when it takes longer than the caller may wait.
-    func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
+    package func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
         if let kept = rounds[question]?.kept { return kept }
         return try await PostgresPatience.counting {
             try await withCheckedThrowingContinuation { join(question, work, $0) }
@@ -76,7 +85,11 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
         var round = rounds[question] ?? Round(work: work)
         round.work = work
         let caller = Caller(continuation: continuation, timer: timer)
-        if round.isLate { round.current[number] = caller } else { round.next[number] = caller }
+        if round.isLate || !isNew && round.began.duration(to: .now) < age {
+            round.current[number] = caller
+        } else {
+            round.next[number] = caller
+        }
         rounds[question] = round
         guard isNew else { return }
         Task.detached {
@@ -117,8 +130,10 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
             // Whoever came meanwhile has waited long enough for a database that is away.
             guard case .success(let answer) = result else { continue }
             let took = began.duration(to: .now)
-            if isLate { rounds[question]?.kept = answer }
-            await rest(isLate ? took : min(took, Self.longestRest))
+            if isLate || took < age { rounds[question]?.kept = answer }
+            // A late answer is kept for as long as it took, but no longer than an answer may be old.
+            let late = age > .zero ? min(age, took) : took
+            await rest(isLate ? late : max(age - took, min(took, Self.longestRest)))
             rounds[question]?.kept = nil
         }
         rounds[question] = nil
@@ -127,8 +142,9 @@ actor SharedAnswers<Question: Hashable & Sendable, Answer: Sendable> {
     /// - Returns: the work for those that wait; `nil`: nobody does.
     private func begin(_ question: Question) -> Work? {
         guard var round = rounds[question], !round.next.isEmpty else { return nil }
-        round.current = round.next
+        round.current.merge(round.next) { $1 }
         round.next = [:]
+        round.began = .now
         rounds[question] = round
         return round.work
     }

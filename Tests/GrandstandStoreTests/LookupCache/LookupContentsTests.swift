@@ -5,7 +5,7 @@ internal import PortFakes
 internal import Synchronization
 internal import Testing
 
-@testable internal import GrandstandService
+@testable internal import GrandstandStore
 
 @Suite(.timeLimit(.minutes(1)))
 struct LookupContentsTests {

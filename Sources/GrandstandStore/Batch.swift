@@ -1,3 +1,4 @@
+internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
@@ -5,8 +6,8 @@ internal import Synchronization
 ///
 /// A call that comes alone waits for none. Under load a transaction carries many: its fixed cost, most of a small
 /// one's, is paid once. One that takes long, for a lock or the disk, does not hold up the others: the next begins
-/// beside it.
-final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
+/// beside it, if there are places.
+final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
         let since = ContinuousClock.now
@@ -26,6 +27,9 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     private let places: Int
     private let patience: Duration
     private let limit: Int
+    private let capacity: Int
+    private let restPerWork: Int
+    private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
     private let isEveryones: @Sendable (any Error) -> Bool
 
@@ -33,16 +37,25 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     ///   - places: how many works may be under way at a time.
     ///   - patience: how long the last one must be under way before another begins beside it.
     ///   - limit: how many items one takes at most.
+    ///   - capacity: how many may wait; further ones are refused.
+    ///   - restPerWork: how many times as long as a work took its place rests, a second at most: so works that cost much
+    ///     take a bounded share of the database.
+    ///   - owner: the app of an item, where apps take turns: an item does not wait behind ten thousand of another app's.
     ///   - isEveryones: whether an error is the answer to every item of a work. For any other the items are done again,
     ///     each by itself, so that one does not spoil the others.
     ///   - work: has done nothing when it throws; else it returns an output for each item, in order.
     init(
-        places: Int, patience: Duration, limit: Int, isEveryones: @escaping @Sendable (any Error) -> Bool,
+        places: Int = 1, patience: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
+        owner: (@Sendable (Item) -> BundleID)? = nil,
+        isEveryones: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
         self.places = places
         self.patience = patience
         self.limit = limit
+        self.capacity = capacity
+        self.restPerWork = restPerWork
+        self.owner = owner
         self.isEveryones = isEveryones
         self.work = work
     }
@@ -52,9 +65,12 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Does the item, alone or with others, never before one that came earlier and waits still. Cancelling the task does
     /// not take it out of a work with others.
+    ///
+    /// - Throws: what the work throws; `store-unavailable` when too many wait.
     func run(_ item: Item) async throws -> Output {
-        guard enter(overtaking: false) else { return try await gathered(item) }
-        defer { goOn() }
+        guard enter(overtaking: false) else { return try await shared(item) }
+        let began = ContinuousClock.now
+        defer { leave(began) }
         return try await only(item)
     }
 
@@ -78,16 +94,19 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         return output
     }
 
-    private func gathered(_ item: Item) async throws -> Output {
+    private func shared(_ item: Item) async throws -> Output {
         try await PostgresPatience.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
     }
 
     private func wait(_ item: Item, _ continuation: CheckedContinuation<Output, any Error>) {
-        let isWatched = state.withLock { state in
+        let isWatched = state.withLock { state -> Bool? in
+            guard state.waiting.count < capacity else { return nil }
             state.waiting.append(Waiting(item: item, continuation: continuation))
+            guard places > 1 else { return true }
             defer { state.isWatched = true }
             return state.isWatched
         }
+        guard let isWatched else { return continuation.resume(throwing: Self.full) }
         // The place may have become free in between.
         if enter() { goOn() }
         if !isWatched {
@@ -110,9 +129,30 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
+    /// A work is done that began then.
+    private func leave(_ began: ContinuousClock.Instant) {
+        let rest = min(Self.longestRest, began.duration(to: .now) * restPerWork)
+        guard rest > .zero else { return goOn() }
+        Task.detached {
+            try? await Task.sleep(for: rest)
+            self.goOn()
+        }
+    }
+
+    private static var longestRest: Duration { .seconds(1) }
+
     /// Calls that wait take the place over; with none waiting it is free.
     private func goOn() {
         let next = state.withLock { state in
+            if let owner, state.waiting.count > limit {
+                var seen: [BundleID: Int] = [:]
+                let turns = state.waiting.map { waiting in
+                    seen[owner(waiting.item), default: 0] += 1
+                    return seen[owner(waiting.item), default: 0]
+                }
+                let order = state.waiting.indices.sorted { (turns[$0], $0) < (turns[$1], $1) }
+                state.waiting = order.map { state.waiting[$0] }
+            }
             let next = Array(state.waiting.prefix(limit))
             state.waiting.removeFirst(next.count)
             if next.isEmpty { state.running -= 1 } else { state.lastBegin = .now }
@@ -128,7 +168,8 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func runAll(_ next: [Waiting]) async {
-        defer { goOn() }
+        let began = ContinuousClock.now
+        defer { leave(began) }
         do {
             let outputs = try await work(next.map(\.item))
             guard outputs.count == next.count else { throw NothingAnswered() }
@@ -148,4 +189,10 @@ final class Gathering<Item: Sendable, Output: Sendable>: Sendable {
 
     /// The work broke its promise.
     private struct NothingAnswered: Error {}
+
+    private static var full: Problem {
+        Problem(
+            .storeUnavailable, "Too many callers wait for the database with the same kind of question. Try again.",
+            retryAfter: 1)
+    }
 }

@@ -7,21 +7,23 @@ internal import Testing
 
 /// Costly questions that many ask.
 @Suite(.timeLimit(.minutes(1)))
-struct SharedAnswersTests {
+struct SharedFlightTests {
     private struct Refused: Error {}
 
     /// A question whose answers are let through one by one: each says how many there were.
     private final class Costly: Sendable {
-        let answers: SharedAnswers<String, Int>
+        let answers: SharedFlight<String, Int>
         private let count = Atomic(0)
         private let gate = AsyncStream<Void>.makeStream()
         let rested = AsyncStream<Void>.makeStream()
         private let begun = AsyncStream<Void>.makeStream()
 
         /// - Parameter resting: a rest ends when `rested` says so.
-        init(resting: Bool = false) {
+        init(resting: Bool = false, age: Duration = .zero) {
             let end = rested.stream
-            answers = resting ? SharedAnswers { _ in for await _ in end { return } } : SharedAnswers()
+            answers =
+                resting || age > .zero
+                ? SharedFlight(age: age) { _ in for await _ in end { return } } : SharedFlight()
         }
 
         func ask() async throws -> Int {
@@ -67,7 +69,7 @@ struct SharedAnswersTests {
     }
 
     @Test func `a refusal goes to all callers that share it, and is not kept`() async throws {
-        let answers = SharedAnswers<String, Int>()
+        let answers = SharedFlight<String, Int>()
         await #expect(throws: Refused.self) { try await answers.answer("a") { throw Refused() } }
         #expect(try await answers.answer("a") { 7 } == 7)
     }
@@ -80,6 +82,24 @@ struct SharedAnswersTests {
         costly.letThrough()
         for task in again { #expect(try await task.value == 1) }
         // It is there for a while, also for those who come too late for it.
+        while await !costly.answers.keeps("a") { await Task.yield() }
+        #expect(try await costly.ask() == 1)
+        costly.rested.continuation.yield()
+        while await costly.answers.keeps("a") { await Task.yield() }
+        costly.letThrough()
+        #expect(try await costly.ask() == 2)
+        costly.rested.continuation.yield()
+    }
+
+    @Test func `an answer that may be a little old is made once for all who ask meanwhile and soon after`() async throws
+    {
+        let costly = Costly(age: .seconds(3_600))
+        let first = Task { try await costly.ask() }
+        await costly.began()
+        let others = (0..<5).map { _ in Task { try await costly.ask() } }
+        while await costly.answers.sharingCount("a") < 6 { await Task.yield() }
+        costly.letThrough()
+        for task in [first] + others { #expect(try await task.value == 1) }
         while await !costly.answers.keeps("a") { await Task.yield() }
         #expect(try await costly.ask() == 1)
         costly.rested.continuation.yield()

@@ -7,7 +7,7 @@ internal import Testing
 
 /// What comes while a place is taken goes together, and one item's trouble is its own.
 @Suite(.timeLimit(.minutes(2)))
-struct GatheringTests {
+struct BatchTests {
     /// Works that were begun, each held until it is let go.
     private final class Works: Sendable {
         private struct State {
@@ -47,11 +47,11 @@ struct GatheringTests {
 
     private struct Away: Error, Equatable {}
 
-    private static func gathering(
+    private static func batch(
         _ works: Works, places: Int = 1, patience: Duration = .zero, limit: Int = 100,
         _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
-    ) -> Gathering<Int, Int> {
-        Gathering(places: places, patience: patience, limit: limit, isEveryones: { $0 is Away }) { items in
+    ) -> Batch<Int, Int> {
+        Batch(places: places, patience: patience, limit: limit, isEveryones: { $0 is Away }) { items in
             await works.begin(items)
             try outcome(items)
             return items.map { $0 * 10 }
@@ -62,14 +62,14 @@ struct GatheringTests {
 
     /// 1 is under way; 2 and 3 wait, in this order.
     private static func twoBehindOne(
-        _ gathering: Gathering<Int, Int>, _ works: Works
+        _ batch: Batch<Int, Int>, _ works: Works
     ) async throws -> (Running, Running, Running) {
-        let first = Task { try await gathering.run(1) }
+        let first = Task { try await batch.run(1) }
         try await until("the first is under way") { works.begun.count == 1 }
-        let second = Task { try await gathering.run(2) }
-        try await until("the second waits") { gathering.waitingCount == 1 }
-        let third = Task { try await gathering.run(3) }
-        try await until("both wait") { gathering.waitingCount == 2 }
+        let second = Task { try await batch.run(2) }
+        try await until("the second waits") { batch.waitingCount == 1 }
+        let third = Task { try await batch.run(3) }
+        try await until("both wait") { batch.waitingCount == 2 }
         return (first, second, third)
     }
 
@@ -78,13 +78,13 @@ struct GatheringTests {
         async throws
     {
         let works = Works()
-        let gathering = Self.gathering(works, limit: 3)
-        async let first = gathering.run(1)
+        let batch = Self.batch(works, limit: 3)
+        async let first = batch.run(1)
         try await until("the first is under way") { works.begun == [[1]] }
         var others: [Task<Int, any Error>] = []
         for item in 2...5 {
-            others.append(Task { try await gathering.run(item) })
-            try await until("\(item) waits") { gathering.waitingCount == item - 1 }
+            others.append(Task { try await batch.run(item) })
+            try await until("\(item) waits") { batch.waitingCount == item - 1 }
         }
         works.open()
         #expect(try await first == 10)
@@ -94,25 +94,25 @@ struct GatheringTests {
 
     @Test func `as many works at a time as there are places`() async throws {
         let works = Works()
-        let gathering = Self.gathering(works, places: 2)
-        async let first = gathering.run(1)
+        let batch = Self.batch(works, places: 2)
+        async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
-        async let second = gathering.run(2)
+        async let second = batch.run(2)
         try await until("the second is, too") { works.begun.count == 2 }
-        async let third = gathering.run(3)
-        try await until("the third waits") { gathering.waitingCount == 1 }
+        async let third = batch.run(3)
+        try await until("the third waits") { batch.waitingCount == 1 }
         works.open()
         #expect(try await [first, second, third] == [10, 20, 30])
-        #expect(try await gathering.run(4) == 40)
+        #expect(try await batch.run(4) == 40)
     }
 
     @Test func `another place is taken only beside what takes long`() async throws {
         let works = Works()
-        let gathering = Self.gathering(works, places: 2, patience: .seconds(3_600))
-        async let first = gathering.run(1)
+        let batch = Self.batch(works, places: 2, patience: .seconds(3_600))
+        async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
-        async let second = gathering.run(2)
-        try await until("the second waits") { gathering.waitingCount == 1 }
+        async let second = batch.run(2)
+        try await until("the second waits") { batch.waitingCount == 1 }
         works.open()
         #expect(try await [first, second] == [10, 20])
         #expect(works.begun == [[1], [2]])
@@ -120,10 +120,10 @@ struct GatheringTests {
 
     @Test func `a call behind a long transaction goes beside it, also when no other call comes`() async throws {
         let works = Works()
-        let gathering = Self.gathering(works, places: 2, patience: .milliseconds(1))
-        async let first = gathering.run(1)
+        let batch = Self.batch(works, places: 2, patience: .milliseconds(1))
+        async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
-        async let second = gathering.run(2)
+        async let second = batch.run(2)
         try await until("the second is, too") { works.begun.count == 2 }
         works.open()
         #expect(try await [first, second] == [10, 20])
@@ -131,8 +131,8 @@ struct GatheringTests {
 
     @Test func `an item that cannot be done spoils its own answer only`() async throws {
         let works = Works()
-        let gathering = Self.gathering(works) { if $0.contains(3) { throw Refused(items: $0) } }
-        let (first, second, third) = try await Self.twoBehindOne(gathering, works)
+        let batch = Self.batch(works) { if $0.contains(3) { throw Refused(items: $0) } }
+        let (first, second, third) = try await Self.twoBehindOne(batch, works)
         works.open()
         #expect(try await first.value == 10)
         #expect(try await second.value == 20)
@@ -142,8 +142,8 @@ struct GatheringTests {
 
     @Test func `what ails everyone is everyone's answer, and nothing is done twice`() async throws {
         let works = Works()
-        let gathering = Self.gathering(works) { if $0.contains(3) { throw Away() } }
-        let (first, second, third) = try await Self.twoBehindOne(gathering, works)
+        let batch = Self.batch(works) { if $0.contains(3) { throw Away() } }
+        let (first, second, third) = try await Self.twoBehindOne(batch, works)
         works.open()
         #expect(try await first.value == 10)
         await #expect(throws: Away()) { try await second.value }

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import GrandstandService
 
 /// What loops log of failures.
-struct LoopLogTests {
+struct FailureLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
     }
