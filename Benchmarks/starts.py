@@ -134,12 +134,12 @@ def starts(folder, followers=1000000):
         beside = threading.Thread(target=others)
         beside.start()
         wait("select exists (select from starts)", 60)
-        wait("select finished_at is not null from start_runs", 3600)
+        wait("select finished_at is not null from fan_outs where policy = 'start'", 3600)
         stop.set()
         beside.join()
         first, seconds, sent = sql(
             f"select extract(epoch from r.started_at) - {at}, extract(epoch from r.finished_at - r.started_at), "
-            "(select count(*) from starts where state = 'accepted') from start_runs r").split("|")
+            "(select count(*) from starts where state = 'accepted') from fan_outs r where policy = 'start'").split("|")
         used = processor_seconds(server) - before
         peer = h2load_seconds(stage, followers)
         plain = sql_seconds(followers)

@@ -19,6 +19,7 @@ create type delivery_state as enum (
 create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
 create type lane_kind as enum ('channel', 'crowd', 'token');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
+create type fan_out_policy as enum ('start', 'update');
 create type start_state as enum ('accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
 create type webhook_delivery_state as enum ('queued', 'sending', 'delivered', 'failed', 'cancelled');
@@ -694,42 +695,6 @@ create index activities_in_crowds on activities (app, event_key, id) where in_cr
 create index activities_of_events on activities (event_key);
 create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
--- Which crowd a lane is: the activities of an event in one app and environment. Written with the first activity that joins.
-create table crowds (
-    lane bigint primary key references lanes on delete cascade,
-    event_key text not null references events on delete cascade,
-    app integer not null,
-    unique (event_key, app)
-);
-
--- A member of a crowd whom the sweep of a message does not reach. Without a delivery: its token came when the newest content
--- had gone already, and it gets that by itself. With one: it waits for that message, for APNs did not take it, or the member
--- wants few pushes and had one just now. Written by reports and settlements, removed by pushes.
-create table crowd_queue (
-    activity bigint primary key references activities on delete cascade,
-    lane bigint not null references lanes on delete cascade,
-    delivery bigint,
-    -- Pushes of that message that were tried; 0: it rests.
-    attempts integer not null default 0,
-    due_at timestamptz not null
-);
-create index crowd_queue_of_late on crowd_queue (lane, due_at, activity) where delivery is null;
-create index crowd_queue_of_messages on crowd_queue (lane, delivery, due_at) where delivery is not null;
-
--- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
--- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
--- look-up by key whatever the statistics say.
-create view audience_lanes as
-    select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
-    union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens'
-    from crowds c
-    cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
-    cross join lateral (
-        select * from audiences
-        where event_key = c.event_key and bundle_id = ae.bundle_id and environment = ae.environment
-        order by variant <> '', position limit 1) u;
-
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
 create table event_starts (
     event_key text primary key references events on delete cascade,
@@ -756,19 +721,25 @@ create table event_starts (
 );
 create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
 
--- An event's start in one app and environment, from its opening on. Written by the loop of starts.
-create table start_runs (
+-- A fan-out to tokens, a run for short. `start`: an event's start in one app and environment, from its opening on; its members
+-- follow the event's topics. Written by the loop of starts; due_at also by who changes what a start depends on, never by
+-- registrations or reports. `update`: which crowd a lane is, the activities of an event in one app and environment; lease and due
+-- time are its lane's, the sweep is its message's (deliveries.fan_out). Written with the first activity that joins.
+create table fan_outs (
     id bigint generated always as identity primary key,
+    policy fan_out_policy not null,
     event_key text not null references events on delete cascade,
     app integer not null,
+    lane bigint unique references lanes on delete cascade,
+    -- All that follows is a start's.
     -- What the sweep is for: with other topics or another type of attributes it begins anew.
-    topics text[] not null,
-    attributes_type text not null,
+    topics text[],
+    attributes_type text,
     -- When a replica is to look at it; null: never again. A time before the end of the lease means that work came meanwhile.
     due_at timestamptz,
     leased_by uuid,
     leased_until timestamptz,
-    opened_at timestamptz not null,
+    opened_at timestamptz,
     -- The first push; the last time that nothing was left; when nobody gets a start any more.
     started_at timestamptz,
     finished_at timestamptz,
@@ -788,13 +759,50 @@ create table start_runs (
     rate_from timestamptz,
     rate_until timestamptz,
     rate_answered integer not null default 0,
-    unique (event_key, app)
+    unique (event_key, app, policy),
+    check ((policy = 'update') = (lane is not null)),
+    check (policy = 'update' or topics is not null and attributes_type is not null)
 );
-create index start_runs_due on start_runs (due_at) where due_at is not null;
-create index start_runs_by_close on start_runs (app, closed_at);
+create index fan_outs_due on fan_outs (due_at) where due_at is not null;
+create index fan_outs_by_close on fan_outs (app, closed_at) where policy = 'start';
+
+-- A member whom the sweep of a run does not reach. Of a start, an installation: it follows late, took a token over, or APNs
+-- provably did not process its push. Of a crowd, an activity: without a delivery its token came when the newest content had gone
+-- already, and it gets that by itself; with one it waits for that message, for APNs did not take it, or the member wants few
+-- pushes and had one just now. Written by registrations and reports, which lock no run for it, and by settlements; removed by
+-- claims and settlements. There is no foreign key, for each row would lock its run (forget_fan_outs).
+create table fan_out_queue (
+    run bigint not null,
+    member bigint not null,
+    -- Pushes that were tried; 0 of a member that waits for a message: it rests.
+    attempts integer not null default 0,
+    due_at timestamptz not null,
+    delivery bigint,
+    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
+    former bigint[],
+    -- In this order: for what is due of a run there is one index only.
+    primary key (member, run)
+);
+create index fan_out_queue_due on fan_out_queue (run, due_at, member) where delivery is null;
+create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) where delivery is not null;
+
+-- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
+-- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
+-- look-up by key whatever the statistics say.
+create view audience_lanes as
+    select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
+    union all
+    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens'
+    from fan_outs c
+    cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
+    cross join lateral (
+        select * from audiences
+        where event_key = c.event_key and bundle_id = ae.bundle_id and environment = ae.environment
+        order by variant <> '', position limit 1) u
+    where c.policy = 'update';
 
 -- Who got a start, or may have: never another one. Written when a shard is settled. There is no foreign key, because it would
--- read the run's row a million times (forget_starts).
+-- read the run's row a million times (forget_fan_outs).
 create table starts (
     run bigint not null,
     installation bigint not null,
@@ -806,30 +814,16 @@ create table starts (
     primary key (run, installation)
 );
 
--- A follower whom the sweep does not reach: one who follows late, took a token over, or whose push APNs provably did not
--- process. Written by registrations, which lock no run for it, and by settlements; removed by claims.
-create table start_queue (
-    run bigint not null,
-    installation bigint not null,
-    attempts integer not null default 0,
-    due_at timestamptz not null,
-    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
-    former bigint[],
-    -- In this order: for what is due of a run there is one index only.
-    primary key (installation, run)
-);
-create index start_queue_due on start_queue (run, due_at);
-
-create function forget_starts() returns trigger language plpgsql as $$
+create function forget_fan_outs() returns trigger language plpgsql as $$
 begin
     delete from starts where run in (select id from gone);
-    delete from start_queue where run in (select id from gone);
+    delete from fan_out_queue where run in (select id from gone);
     return null;
 end
 $$;
 
-create trigger forget_starts after delete on start_runs referencing old table as gone
-    for each statement execute function forget_starts();
+create trigger forget_fan_outs after delete on fan_outs referencing old table as gone
+    for each statement execute function forget_fan_outs();
 
 -- What a sampled installation showed, and when, by its own clock. Written by its reports.
 create table receipts (

@@ -74,7 +74,7 @@ struct StartKillTests {
         let rows = try await stadium.rows(
             """
             select i.installation, s.state::text as state, s.confirmed_at is not null as is_confirmed
-            from start_runs r join starts s on s.run = r.id join installations i on i.id = s.installation
+            from fan_outs r join starts s on s.run = r.id join installations i on i.id = s.installation
             where r.event_key = \(start.event)
             """)
         var states: [UUID: String] = [:]

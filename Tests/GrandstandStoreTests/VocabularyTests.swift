@@ -21,6 +21,7 @@ struct VocabularyTests {
             "broadcast_event": words(BroadcastPayload.Event.self), "webhook_topic": words(WebhookTopic.self),
             "activity_state": words(DeviceActivity.State.self), "audience_delivery": words(Audience.Delivery.self),
             "state_outcome": words(StateOutcome.self), "start_state": words(StartState.self),
+            "fan_out_policy": words(FanOutPolicy.self),
             "lane_kind": words(Lane.Kind.self),
             "webhook_state": words(Webhook.State.self), "webhook_delivery_state": words(WebhookDelivery.State.self),
         ]

@@ -186,8 +186,9 @@ struct ActivityReportTransaction: Sendable {
             \(lines.map(\.activity.attributesType)), \(lines.map(\.activity.id)), \(lines.map(\.now)))
             as n(installation, app, event_key, attributes_type, activity, at)
         cross join lateral (
-            select id, noted from start_runs
-            where event_key = n.event_key and app = n.app and attributes_type = n.attributes_type offset 0) r
+            select id, noted from fan_outs
+            where event_key = n.event_key and app = n.app and policy = 'start'
+                and attributes_type = n.attributes_type offset 0) r
         cross join lateral (
             select first_reported_at from activities
             where installation = n.installation and activity = n.activity offset 0) a

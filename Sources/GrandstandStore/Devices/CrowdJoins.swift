@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Activities whose token came, or changed, when what the others have had gone already (rows of `crowd_queue` without a
-/// delivery): they get it by themselves, shard by shard, under the lease of their crowd's lane.
+/// Activities whose token came, or changed, when what the others have had gone already (rows of `fan_out_queue` without
+/// a delivery): they get it by themselves, shard by shard, under the lease of their crowd's lane.
 enum CrowdJoins {
     /// Seconds after an `end` in which a phone may show an activity that did not get it: no activity is active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
@@ -20,13 +20,12 @@ enum CrowdJoins {
         [
             CrowdRows.make(for: activities, now: now),
             """
-            insert into crowd_queue (activity, lane, due_at)
-            select a.id, c.lane, \(now) from \(CrowdRows.activities(activities)) a
+            insert into fan_out_queue (run, member, due_at)
+            select c.id, a.id, \(now) from \(CrowdRows.activities(activities)) a
             cross join lateral (
-                select lane from crowds where event_key = a.event_key and app = a.app offset 0) c
+                select id from fan_outs where event_key = a.event_key and app = a.app and policy = 'update' offset 0) c
             where a.in_crowd order by a.id
-            on conflict (activity) do update set lane = excluded.lane, due_at = excluded.due_at, delivery = null,
-                attempts = 0
+            on conflict (member, run) do update set due_at = excluded.due_at, delivery = null, attempts = 0
             """,
             """
             select pg_notify('grandstand_lanes_' || ae.environment, '') from app_environments ae
@@ -53,22 +52,24 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// Crowds' lanes with late members, by as many index probes as there are lanes.
+    /// Runs with members in the queue who wait for no message, by as many index probes as there are runs.
     static let waiting: PostgresQuery = """
         waiting as (
-            (select lane from crowd_queue where delivery is null order by lane limit 1)
+            (select run from fan_out_queue where delivery is null order by run limit 1)
             union all
-            select (select j.lane from crowd_queue j where j.delivery is null and j.lane > w.lane order by j.lane limit 1)
-            from waiting w where w.lane is not null
+            select (select q.run from fan_out_queue q where q.delivery is null and q.run > w.run order by q.run limit 1)
+            from waiting w where w.run is not null
         )
         """
 
-    /// The first of a lane of `waiting`, and the lane: looked up by key, for a plan that was made for empty tables would
-    /// read all lanes there are.
+    /// The first of a crowd of `waiting`, and the crowd's lane: looked up by key, for a plan that was made for empty tables
+    /// would read all lanes there are.
     static let heads: PostgresQuery = """
         waiting w
-        cross join lateral (select due_at from crowd_queue where lane = w.lane and delivery is null order by due_at limit 1) j
-        cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = w.lane offset 0) l
+        cross join lateral (select lane from fan_outs where id = w.run and policy = 'update' offset 0) c
+        cross join lateral (
+            select due_at from fan_out_queue where run = w.run and delivery is null order by due_at limit 1) j
+        cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = c.lane offset 0) l
         """
 
     /// Locks lanes with late members and nothing under way; one that is locked is another claim's.
@@ -109,22 +110,27 @@ enum CrowdJoins {
         // Locked, so that an activity that is reported anew meanwhile joins anew.
         let due: [Int] = try await connection.query(
             """
-            select activity from crowd_queue where lane = \(lane) and delivery is null and due_at <= \(claim.at)
-            order by due_at, activity limit \(size) for update skip locked
+            select member from fan_out_queue
+            where run = \(CrowdRows.run(lane)) and delivery is null and due_at <= \(claim.at)
+            order by due_at, member limit \(size) for update skip locked
             """
-        ).map { try $0.decode("activity") }
+        ).map { try $0.decode("member") }
         guard !due.isEmpty else { return [] }
-        let members = try await connection.query(
-            "select id, update_token, frequent from \(CrowdRows.activities("\(due)")) n where in_crowd order by id"
-        ).compactMap(CrowdRows.member)
+        let members = try await CrowdRows.members(due, of: lane, on: connection)
         let gone = Set(due).subtracting(members.map(\.activity)).sorted()
-        if !gone.isEmpty { try await connection.query("delete from crowd_queue where activity = any(\(gone))") }
+        if !gone.isEmpty {
+            try await connection.query(
+                "delete from fan_out_queue where member = any(\(gone)) and run = \(CrowdRows.run(lane))")
+        }
         return members
     }
 
     /// No member that waits on a lane gets anything.
     static func forget(_ lane: Int, _ claim: LaneClaim) -> PostgresQuery {
-        "delete from crowd_queue where lane = \(lane) and delivery is null and due_at <= \(claim.at)"
+        """
+        delete from fan_out_queue
+        where run = \(CrowdRows.run(lane)) and delivery is null and due_at <= \(claim.at)
+        """
     }
 
     /// Members that are in a shard of the lane's message wait for nothing else, unless they joined with another token since
@@ -136,11 +142,13 @@ enum CrowdJoins {
         let waiting: Set<Int> = Set(
             try await connection.query(
                 """
-                select activity from crowd_queue where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
-                    and exists (select from crowd_queue where lane = \(lane))
+                select member from fan_out_queue
+                where member = any(\(members.map(\.activity))) and run + 0 = \(CrowdRows.run(lane)) and (
+                    exists (select from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery is null)
+                    or exists (select from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery is not null))
                 for update skip locked
                 """
-            ).map { try $0.decode("activity") })
+            ).map { try $0.decode("member") })
         guard !waiting.isEmpty else { return }
         // Another statement, which sees the tokens that came with the rows that are locked now.
         try await connection.query(joined(members.filter { waiting.contains($0.activity) }, of: lane))
@@ -149,16 +157,21 @@ enum CrowdJoins {
     // MARK: Settling
 
     /// Before `joined`, so that this sees the token of whoever joined again meanwhile.
-    static func lock(_ members: [CrowdShard.Member]) -> PostgresQuery {
-        "select from crowd_queue where activity = any(\(members.map(\.activity))) order by activity for update"
+    static func lock(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
+        """
+        select from fan_out_queue where member = any(\(members.map(\.activity))) and run + 0 = \(CrowdRows.run(lane))
+        order by member for update
+        """
     }
 
     /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
     /// index by lane out: a plan that was made for an empty table would read all that wait there.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
-        delete from crowd_queue j using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)
-        where j.activity = r.activity and j.activity = any(\(members.map(\.activity))) and j.lane + 0 = \(lane)
+        delete from fan_out_queue j
+        using unnest(\(members.map(\.activity)), \(members.map(\.token.hex))) as r(activity, token)
+        where j.member = r.activity and j.member = any(\(members.map(\.activity)))
+            and j.run + 0 = \(CrowdRows.run(lane))
             and (select update_token is null or update_token = decode(r.token, 'hex') from activities
                 where id = r.activity)
         """
@@ -167,8 +180,8 @@ enum CrowdJoins {
     /// They did not, and are tried again.
     static func postponed(_ members: [CrowdShard.Member], of lane: Int, now: Date) -> PostgresQuery {
         """
-        update crowd_queue set due_at = \(now.addingTimeInterval(pause))
-        where activity = any(\(members.map(\.activity))) and lane + 0 = \(lane)
+        update fan_out_queue set due_at = \(now.addingTimeInterval(pause))
+        where member = any(\(members.map(\.activity))) and run + 0 = \(CrowdRows.run(lane))
         """
     }
 
@@ -182,7 +195,7 @@ enum CrowdJoins {
     }
 }
 
-/// Members that wait for a message that has gone to the others (rows of `crowd_queue` with its delivery): APNs did not take
+/// Members that wait for a message that has gone to the others (rows of `fan_out_queue` with its delivery): APNs did not take
 /// it for them, or they want few pushes and rest. Written under their lane's lock.
 enum CrowdWaits {
     /// Those of a message whose time has come. Who is not in the crowd any more is forgotten.
@@ -192,26 +205,22 @@ enum CrowdWaits {
         var attempts: [Int: Int] = [:]
         for row in try await connection.query(
             """
-            select activity, attempts from crowd_queue
-            where lane = \(lane) and delivery = \(delivery) and due_at <= \(now) order by due_at, activity limit \(size)
+            select member, attempts from fan_out_queue
+            where run = \(CrowdRows.run(lane)) and delivery = \(delivery) and due_at <= \(now)
+            order by due_at, member limit \(size)
             """)
         {
-            attempts[try row.decode("activity")] = try row.decode("attempts")
+            attempts[try row.decode("member")] = try row.decode("attempts")
         }
         guard !attempts.isEmpty else {
             let isLeft = try await nextDue(of: delivery, on: lane, besides: [], on: connection) != nil
             return CrowdRows.Shard(step: isLeft ? .queue(taken: 0, rested: 0) : .emptyQueue)
         }
         let ids = attempts.keys.sorted()
-        var members = try await connection.query(
-            "select id, update_token, frequent from \(CrowdRows.activities("\(ids)")) n where in_crowd order by id"
-        ).compactMap(CrowdRows.member)
+        var members = try await CrowdRows.members(ids, of: lane, on: connection)
         for index in members.indices { members[index].attempts = attempts[members[index].activity] ?? 0 }
         let left = Set(ids).subtracting(members.map(\.activity)).sorted()
-        if !left.isEmpty {
-            try await connection.query(
-                "delete from crowd_queue where activity = any(\(left)) and delivery = \(delivery)")
-        }
+        if !left.isEmpty { try await connection.query(done(left, with: delivery, on: lane)) }
         return CrowdRows.Shard(
             members: members, step: .queue(taken: ids.count, rested: attempts.values.count { $0 == 0 }))
     }
@@ -222,8 +231,8 @@ enum CrowdWaits {
     ) async throws -> Date? {
         try await connection.query(
             """
-            select due_at from crowd_queue where lane = \(lane) and delivery = \(delivery)
-                and activity <> all(\(members)) order by due_at limit 1
+            select due_at from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery = \(delivery)
+                and member <> all(\(members)) order by due_at limit 1
             """
         ).first?.decode("due_at")
     }
@@ -233,24 +242,27 @@ enum CrowdWaits {
         _ members: [(activity: Int, attempts: Int, at: Date)], for delivery: Int, on lane: Int
     ) -> PostgresQuery {
         """
-        insert into crowd_queue as q (activity, lane, attempts, due_at, delivery)
-        select activity, \(lane), attempts, due_at, \(delivery)
+        insert into fan_out_queue as q (run, member, attempts, due_at, delivery)
+        select \(CrowdRows.run(lane)), activity, attempts, due_at, \(delivery)
         from unnest(\(members.map(\.activity)), \(members.map(\.attempts)), \(members.map(\.at)))
             as r(activity, attempts, due_at)
         order by activity
-        on conflict (activity) do update set attempts = excluded.attempts, due_at = excluded.due_at,
+        on conflict (member, run) do update set attempts = excluded.attempts, due_at = excluded.due_at,
             delivery = excluded.delivery
-        where q.lane = excluded.lane and (q.delivery is not null or excluded.attempts = 0)
+        where q.delivery is not null or excluded.attempts = 0
         """
     }
 
     /// They got what they waited for, or are not to get it.
-    static func done(_ members: [Int], with delivery: Int) -> PostgresQuery {
-        "delete from crowd_queue where activity = any(\(members)) and delivery + 0 = \(delivery)"
+    static func done(_ members: [Int], with delivery: Int, on lane: Int) -> PostgresQuery {
+        """
+        delete from fan_out_queue where member = any(\(members)) and run + 0 = \(CrowdRows.run(lane))
+            and delivery + 0 = \(delivery)
+        """
     }
 
     /// Nobody waits for a message before this one any more.
     static func forget(before delivery: Int, on lane: Int) -> PostgresQuery {
-        "delete from crowd_queue where lane = \(lane) and delivery < \(delivery)"
+        "delete from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery < \(delivery)"
     }
 }

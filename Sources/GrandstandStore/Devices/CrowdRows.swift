@@ -3,14 +3,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A crowd's members as the tables `crowds` and `activities` have them.
+/// A crowd's members as the tables `fan_outs` and `activities` have them.
 enum CrowdRows {
     /// The members of a lane's crowd: `a` are their activities.
     ///
     /// - Parameter lane: an expression of `bigint`.
     static func crowd(_ lane: PostgresQuery) -> PostgresQuery {
         """
-        crowds c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd where c.lane = \(lane)
+        fan_outs c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd where c.lane = \(lane)
         """
     }
 
@@ -52,6 +52,21 @@ enum CrowdRows {
         try await connection.query("select count(*) as n from \(crowd("\(lane)"))").first?.decode("n") ?? 0
     }
 
+    /// The run of a crowd's lane.
+    static func run(_ lane: Int) -> PostgresQuery { "(select id from fan_outs where lane = \(lane))" }
+
+    /// Those of these activities that are in a lane's crowd, in order of their numbers.
+    static func members(
+        _ ids: [Int], of lane: Int, on connection: PostgresConnection
+    ) async throws -> [CrowdShard.Member] {
+        try await connection.query(
+            """
+            select id, update_token, frequent from \(activities("\(ids)")) n
+            where in_crowd and event_key = (select event_key from fan_outs where lane = \(lane)) order by id
+            """
+        ).compactMap(member)
+    }
+
     /// Reads a row with `id`, `update_token` and `frequent`.
     static func member(_ row: PostgresRow) throws -> CrowdShard.Member? {
         guard let bytes: [UInt8] = try row.decode([UInt8]?.self, "update_token"), let token = DeviceToken(bytes: bytes)
@@ -73,7 +88,8 @@ enum CrowdRows {
         """
         with missing as (
             select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from (\(audiences)) w
-            where not exists (select from crowds c where c.event_key = w.event_key and c.app = w.app)
+            where not exists (select from fan_outs c
+                where c.event_key = w.event_key and c.app = w.app and c.policy = 'update')
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
@@ -90,9 +106,9 @@ enum CrowdRows {
             from beside
             returning id
         )
-        insert into crowds (lane, event_key, app)
-        select m.lane, m.event_key, m.app from missing m join made on made.id = m.lane
-        on conflict (event_key, app) do nothing
+        insert into fan_outs (policy, lane, event_key, app)
+        select 'update', m.lane, m.event_key, m.app from missing m join made on made.id = m.lane
+        on conflict (event_key, app, policy) do nothing
         """
     }
 
@@ -136,7 +152,7 @@ enum CrowdRows {
     static func follow(of key: String) -> PostgresQuery {
         """
         update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
-        from crowds c join app_environments ae on ae.id = c.app
+        from fan_outs c join app_environments ae on ae.id = c.app
         cross join lateral (\(AudienceColumns.ofCrowd(of: "c.event_key", in: "ae"))) u
         where c.event_key = \(key) and l.id = c.lane
             and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
@@ -146,7 +162,7 @@ enum CrowdRows {
     /// The lanes of an app's crowds that were closed with its last audience.
     static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
         """
-        select l.id, l.closed_at from crowds c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
+        select l.id, l.closed_at from fan_outs c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
         where c.event_key = \(key) and ae.bundle_id = \(audience.bundleID.rawValue)
             and ae.environment = \(audience.environment.rawValue)::environment and l.closed_at is not null
         """
@@ -156,7 +172,7 @@ enum CrowdRows {
     /// event would look as good to a plan that was made for an empty table.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
-        exists (select from crowds c cross join lateral (
+        exists (select from fan_outs c cross join lateral (
             select from activities where app = c.app and event_key = c.event_key and in_crowd order by id limit 1) a
             where c.lane = \(lane))
         """
@@ -168,7 +184,8 @@ enum CrowdRows {
     static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
         """
         (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (
-            select n.lane from crowds n where n.event_key = \(audience).event_key and n.app = \(app).id) end)
+            select n.lane from fan_outs n where n.event_key = \(audience).event_key and n.app = \(app).id
+                and n.policy = 'update') end)
         """
     }
 }

@@ -145,22 +145,23 @@ extension InstallationRows {
             insert into starts (run, installation, state, reason, at)
             select r.id, n.id, s.state, s.reason, s.at from \(pairs)
             cross join lateral (
-                select id from start_runs
-                where app = t.app and (closed_at is null or closed_at > \(now.addingTimeInterval(-86_400))) offset 0) r
+                select id from fan_outs
+                where app = t.app and policy = 'start' and (closed_at is null or closed_at > \(now.addingTimeInterval(-86_400))) offset 0) r
             cross join lateral (
                 select state, reason, at from starts where run = r.id and installation = o.id offset 0) s
             on conflict (run, installation) do nothing
             """,
             """
-            insert into start_queue as q (run, installation, due_at, former)
+            insert into fan_out_queue as q (run, member, due_at, former)
             select r.id, n.id, \(now), array_agg(f) from \(pairs)
-            cross join lateral (select id from start_runs where app = t.app and closed_at is null offset 0) r
+            cross join lateral (
+                select id from fan_outs where app = t.app and policy = 'start' and closed_at is null offset 0) r
             left join lateral (
-                select former from start_queue where run = r.id and installation = o.id offset 0) h on true
+                select former from fan_out_queue where run = r.id and member = o.id offset 0) h on true
             cross join lateral unnest(array_append(h.former, o.id)) f
             where not exists (select from starts where run = r.id and installation = n.id)
             group by n.id, r.id order by n.id, r.id
-            on conflict (run, installation) do update set due_at = least(q.due_at, excluded.due_at),
+            on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at),
                 former = array(select distinct unnest(q.former || excluded.former))
             """,
         ]
@@ -173,18 +174,18 @@ extension InstallationRows {
     ) -> PostgresQuery {
         let topics = followers.reduce(into: Set<Topic>()) { $0.formUnion($1.record.details.topics) }
         return """
-            insert into start_queue as q (run, installation, due_at)
+            insert into fan_out_queue as q (run, member, due_at)
             select r.id, i.id, \(now) from \(rows(followers.map(\.key.app), followers.map(\.key.id)))
             cross join lateral (
-                select id, topics, attributes_type from start_runs
-                where app = n.app and closed_at is null and topics && \(topics.map(\.rawValue).sorted()) offset 0) r
+                select id, topics, attributes_type from fan_outs
+                where app = n.app and policy = 'start' and closed_at is null and topics && \(topics.map(\.rawValue).sorted()) offset 0) r
             where exists (select from follows f where f.installation = i.id and f.topic = any(r.topics))
                 and exists (
                     select from start_tokens t where t.installation = i.id and t.attributes_type = r.attributes_type)
                 and not exists (
                     select from starts s where s.run = r.id and s.installation = i.id and s.state <> 'rejected')
             order by i.id, r.id
-            on conflict (run, installation) do update set due_at = least(q.due_at, excluded.due_at)
+            on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at)
             """
     }
 }

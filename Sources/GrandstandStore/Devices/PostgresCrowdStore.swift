@@ -3,9 +3,10 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Crowds in the tables `crowds`, `activities`, `lanes` and `deliveries`. A lane's row is locked before anything of it
+/// The durable way of broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`,
+/// `activities`, `lanes` and `deliveries`. A lane's row is locked before anything of it
 /// changes, as for channels; a shard is what the lane's lease is for.
-package struct PostgresCrowdStore: CrowdStore {
+package struct PostgresCrowdStore: ShardStore {
     let database: Database
     private let intervals: Intervals
 
@@ -163,7 +164,7 @@ package struct PostgresCrowdStore: CrowdStore {
             try await settle(
                 care,
                 [
-                    CrowdJoins.lock(outcomes.map(\.member)),
+                    CrowdJoins.lock(outcomes.map(\.member), of: shard.lane),
                     CrowdJoins.joined(Self.members(outcomes, decided: true), of: shard.lane),
                     CrowdJoins.postponed(Self.members(outcomes, decided: false), of: shard.lane, now: now),
                 ], rests, now: now)
@@ -198,7 +199,7 @@ package struct PostgresCrowdStore: CrowdStore {
                 let waiting = Set(again.map(\.activity))
                 statements.append(
                     CrowdWaits.done(
-                        shard.members.map(\.activity).filter { !waiting.contains($0) }, with: delivery))
+                        shard.members.map(\.activity).filter { !waiting.contains($0) }, with: delivery, on: shard.lane))
             }
             if !again.isEmpty { statements.append(CrowdWaits.queue(again, for: delivery, on: shard.lane)) }
             try await connection.pipeline(statements + LaneRows.write([lane], loaded: loaded, at: now))
@@ -211,17 +212,9 @@ package struct PostgresCrowdStore: CrowdStore {
         _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
     ) -> [(activity: Int, attempts: Int, at: Date)] {
         outcomes.compactMap { outcome in
-            let attempts = outcome.member.attempts + 1
-            return switch outcome.verdict {
-            case .accepted, .rejected, .expired, .gone, .suspect: nil
-            case .retry(let at, _): (outcome.member.activity, attempts, at)
-            case .unknown:
-                (
-                    outcome.member.activity, attempts,
-                    RetryPolicy.broadcasts.nextAttempt(after: attempts, now: now, jitter: .random(in: 0..<1))
-                )
-            case nil: (outcome.member.activity, max(1, outcome.member.attempts), now)
-            }
+            FanOutPolicy.update.again(
+                outcome.verdict, after: outcome.member.attempts, at: now, jitter: .random(in: 0..<1)
+            ).map { (outcome.member.activity, max(1, $0.attempts), $0.at) }
         }
     }
 
@@ -255,10 +248,8 @@ package struct PostgresCrowdStore: CrowdStore {
         _ outcomes: [PushOutcome<CrowdShard.Member>], decided: Bool
     ) -> [CrowdShard.Member] {
         outcomes.filter { outcome in
-            switch outcome.verdict {
-            case .accepted, .rejected, .expired, .gone, .suspect: decided
-            case .retry, .unknown, nil: !decided
-            }
+            let again = FanOutPolicy.update.again(outcome.verdict, after: 0, at: outcome.sentAt, jitter: 0)
+            return (again == nil) == decided
         }.map(\.member)
     }
 }

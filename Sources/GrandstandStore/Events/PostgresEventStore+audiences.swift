@@ -165,10 +165,10 @@ extension PostgresEventStore {
             """
             select lane from audiences u where lane = any(\(lanes))
             union all
-            select c.lane from crowds c join app_environments ae on ae.id = c.app
+            select c.lane from fan_outs c join app_environments ae on ae.id = c.app
             join unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
                     as g(bundle_id, environment) on ae.bundle_id = g.bundle_id and ae.environment = g.environment::environment
-            where c.event_key = \(key)
+            where c.event_key = \(key) and c.policy = 'update'
             """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
@@ -182,8 +182,8 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
-                select from crowds k join app_environments ae on ae.id = k.app
-                where k.event_key = u.event_key and \(AudienceColumns.isOfSameApp("ae", "u"))
+                select from fan_outs k join app_environments ae on ae.id = k.app
+                where k.event_key = u.event_key and k.policy = 'update' and \(AudienceColumns.isOfSameApp("ae", "u"))
                     and \(CrowdRows.hasMembers("k.lane"))) as has_tokens
             from audiences u join lanes l on l.id = u.lane
             left join channels c on c.id = l.channel and \(AudienceColumns.wantsChannel("u"))

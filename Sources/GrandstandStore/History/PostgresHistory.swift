@@ -102,7 +102,7 @@ package struct PostgresHistory: Sendable {
             let lanes: [Int] = try await connection.query(
                 """
                 select lane from audiences where event_key = any(\(keys))
-                union select lane from crowds where event_key = any(\(keys))
+                union select lane from fan_outs where event_key = any(\(keys)) and policy = 'update'
                 """
             ).map { try $0.decode("lane") }
             try await connection.pipeline([
@@ -126,9 +126,10 @@ package struct PostgresHistory: Sendable {
                 and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
             and (select true from (
                     select lane from audiences where event_key = e.key
-                    union all select lane from crowds where event_key = e.key offset 0) u
+                    union all select lane from fan_outs where event_key = e.key and policy = 'update' offset 0) u
                 cross join lateral \(PostgresChannelStore.pending(lane: "u.lane")) d limit 1) is null
-            and (select true from start_runs r where r.event_key = e.key and r.closed_at is null limit 1) is null
+            and (select true from fan_outs r
+                where r.event_key = e.key and r.policy = 'start' and r.closed_at is null limit 1) is null
         order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
         for update skip locked
         """
@@ -137,7 +138,7 @@ package struct PostgresHistory: Sendable {
     private static func starts(of keys: [String]) -> PostgresQuery {
         """
         delete from starts where (run, installation) in (
-            select s.run, s.installation from (select id from start_runs where event_key = any(\(keys)) offset 0) r
+            select s.run, s.installation from (select id from fan_outs where event_key = any(\(keys)) offset 0) r
             cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
             limit \(rowsOfEvents))
         """

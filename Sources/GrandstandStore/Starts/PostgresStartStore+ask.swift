@@ -92,6 +92,9 @@ extension PostgresStartStore {
 
     /// Has the runs of an event looked at now.
     static func ring(_ key: EventKey, now: Date) -> PostgresQuery {
-        "update start_runs set due_at = \(now) where event_key = \(key.rawValue) and closed_at is null"
+        """
+        update fan_outs set due_at = \(now)
+        where event_key = \(key.rawValue) and policy = 'start' and closed_at is null
+        """
     }
 }

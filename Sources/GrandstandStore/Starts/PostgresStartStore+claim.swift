@@ -40,7 +40,7 @@ extension PostgresStartStore {
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
-            select r.id from start_runs r
+            select r.id from fan_outs r
             where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
                 and (r.leased_until is null or r.leased_until <= \(claim.leasesOver) or \(isLost))
                 and (select environment from app_environments
@@ -110,7 +110,7 @@ extension PostgresStartStore {
             select \(run.id), n, 'unknown', 'the replica that waited for the answer died', \(now)
             from unnest(\(run.noted)) n order by n on conflict do nothing
         )
-        update start_runs set noted = '{}', leased_by = null, leased_until = null,
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null,
             started_at = coalesce(started_at, \(now)), rate_from = coalesce(rate_from, \(now)),
             rate_answered = rate_answered + case when rate_until is null then \(run.noted.count) else 0 end
         where id = \(run.id)
@@ -121,23 +121,23 @@ extension PostgresStartStore {
     private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with unsent as (
-            insert into start_queue (run, installation, due_at)
+            insert into fan_out_queue (run, member, due_at)
             select \(run.id), n, \(now) from unnest(\(run.noted)) n order by n on conflict do nothing
         )
-        update start_runs set noted = '{}', leased_by = null, leased_until = null where id = \(run.id)
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null where id = \(run.id)
         """
     }
 
     private static func idle(_ run: StartRun, until date: Date) -> PostgresQuery {
         """
-        update start_runs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date),
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date),
             cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
         """
     }
 
     private static func note(_ run: StartRun, _ shard: StartShard, _ claim: StartClaim) -> PostgresQuery {
         """
-        update start_runs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
+        update fan_outs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
             leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null,
             cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
         """
@@ -146,7 +146,7 @@ extension PostgresStartStore {
     /// Says when nothing was left to send, if that is so.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
-        update start_runs r set finished_at = coalesce(r.finished_at, \(now)),
+        update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
         where r.id = \(run) and r.is_swept and \(headOfQueue) is null
         """
@@ -158,10 +158,12 @@ extension PostgresStartStore {
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
             // The run may begin anew, and who took a token over counts as started then.
-            inherit(run.id, from: "select installation, unnest(former) from start_queue where run = \(run.id)"),
-            "delete from start_queue where run = \(run.id)",
+            inherit(
+                run.id,
+                from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),
+            "delete from fan_out_queue where run = \(run.id) and delivery is null",
             """
-            update start_runs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',
+            update fan_outs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',
                 finished_at = coalesce(r.finished_at, \(claim.at)),
                 rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
                 leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)

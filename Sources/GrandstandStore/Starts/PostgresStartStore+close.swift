@@ -11,7 +11,7 @@ extension PostgresStartStore {
             let rows = try await connection.query(
                 """
                 select r.app, e.topics, r.attributes_type
-                from start_runs r join events e on e.key = r.event_key where r.id = \(run)
+                from fan_outs r join events e on e.key = r.event_key where r.id = \(run)
                 """)
             guard let row = rows.first else { return nil }
             return try await Self.missing(
@@ -21,7 +21,7 @@ extension PostgresStartStore {
         guard let missing = counted else { return }
         try await dispatch.query(
             """
-            update start_runs set leased_by = null, leased_until = null,
+            update fan_outs set leased_by = null, leased_until = null,
                 due_at = case when closed_at is null then due_at end,
                 too_old = case when closed_at is not null then \(missing.tooOld) end,
                 disabled = case when closed_at is not null then \(missing.disabled) end,

@@ -45,8 +45,8 @@ extension PostgresStartStore {
         let chosen = start.audiences
         return """
             with opened as (
-                insert into start_runs as r (event_key, app, topics, attributes_type, due_at, opened_at)
-                select e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
+                insert into fan_outs as r (policy, event_key, app, topics, attributes_type, due_at, opened_at)
+                select 'start', e.key, ae.id, e.topics, \(start.attributesType), \(now), \(now)
                 from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
                 join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
                 where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
@@ -57,7 +57,7 @@ extension PostgresStartStore {
                         where c.bundle_id = u.bundle_id and c.environment = u.environment::text
                             and coalesce(c.variant, u.variant) = u.variant))
                 group by e.key, ae.id
-                on conflict (event_key, app) do update set topics = excluded.topics,
+                on conflict (event_key, app, policy) do update set topics = excluded.topics,
                     attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
                     is_swept = false, closed_at = null, too_old = null, disabled = null, without_token = null,
                     too_late = null, rate_from = null, rate_until = null, rate_answered = 0

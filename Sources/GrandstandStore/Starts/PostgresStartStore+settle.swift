@@ -12,7 +12,7 @@ extension PostgresStartStore {
             // The list as well: the same replica may have leased the run again.
             let rows = try await connection.query(
                 """
-                select from start_runs where id = \(shard.run) and leased_by = \(replica)
+                select from fan_outs where id = \(shard.run) and leased_by = \(replica)
                     and noted = \(shard.members.map(\.installation)) for no key update
                 """)
             guard !rows.isEmpty else { return }
@@ -34,13 +34,10 @@ extension PostgresStartStore {
             self.now = now
             let made = Dictionary(outcomes.map { ($0.member.installation, $0) }) { first, _ in first }
             for member in shard.members.sorted(by: { $0.installation < $1.installation }) {
-                guard let outcome = made[member.installation], let verdict = outcome.verdict else {
-                    again.append((member.installation, member.attempts, now))
-                    continue
-                }
-                if case .retry(let date, _) = verdict {
-                    again.append((member.installation, member.attempts + 1, date))
-                } else if let state = StartState(verdict) {
+                let outcome = made[member.installation]
+                if let next = FanOutPolicy.start.again(outcome?.verdict, after: member.attempts, at: now, jitter: 0) {
+                    again.append((member.installation, next.attempts, next.at))
+                } else if let outcome, let verdict = outcome.verdict, let state = StartState(verdict) {
                     settled.append((member.installation, state, verdict.reason, outcome.sentAt))
                 }
             }
@@ -78,19 +75,19 @@ extension PostgresStartStore {
         /// In order of installations, as a registration queues for several runs: one installation at a time.
         private var repetitions: PostgresQuery {
             """
-            insert into start_queue as q (run, installation, attempts, due_at)
+            insert into fan_out_queue as q (run, member, attempts, due_at)
             select \(shard.run), a.installation, a.attempts, a.due_at
             from unnest(\(again.map(\.installation)), \(again.map(\.attempts)), \(again.map(\.at)))
                 as a(installation, attempts, due_at)
             order by a.installation
-            on conflict (run, installation) do update set attempts = excluded.attempts, due_at = excluded.due_at
+            on conflict (member, run) do update set attempts = excluded.attempts, due_at = excluded.due_at
             """
         }
 
         /// Gives the run back: due at once when the sweep goes on or it was rung meanwhile. Its queue rings by itself.
         private var release: PostgresQuery {
             """
-            update start_runs set noted = '{}', leased_by = null, leased_until = null,
+            update fan_outs set noted = '{}', leased_by = null, leased_until = null,
                 started_at = least(started_at, \(firstSentAt)),
                 rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
                 rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,

@@ -70,10 +70,10 @@ extension PostgresStartStore {
         guard limit > 0 else { return }
         let rows = try await connection.query(
             """
-            delete from start_queue where ctid = any(array(
-                select ctid from start_queue where run = \(run.id) and due_at <= \(claim.at)
+            delete from fan_out_queue where ctid = any(array(
+                select ctid from fan_out_queue where run = \(run.id) and delivery is null and due_at <= \(claim.at)
                 order by due_at limit \(limit) for update skip locked))
-            returning installation, attempts, former
+            returning member as installation, attempts, former
             """)
         guard !rows.isEmpty else { return }
         let queued: [(installation: Int, attempts: Int)] = try rows.map {
@@ -164,7 +164,7 @@ extension PostgresStartStore {
         left join lateral (
             select state, reason from starts where run = \(run.id) and installation = f.installation offset 0) s on true
         left join lateral (
-            select run from start_queue where run = \(run.id) and installation = f.installation offset 0) q on true
+            select run from fan_out_queue where run = \(run.id) and member = f.installation offset 0) q on true
         order by f.installation
         """
     }

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Starts of events in the tables `event_starts`, `start_runs`, `start_queue` and `starts`.
+/// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`.
 package struct PostgresStartStore: StartStore {
     let database: Database
     /// For claims and verdicts: they do not wait for people's requests.
@@ -22,10 +22,10 @@ package struct PostgresStartStore: StartStore {
         let leasedUntil = leasedUntil.inMicroseconds
         try await dispatch.query(
             """
-            update start_runs set leased_until = \(leasedUntil),
+            update fan_outs set leased_until = \(leasedUntil),
                 due_at = case when due_at < leased_until then due_at else \(leasedUntil) end
             where id = any(array(
-                select id from start_runs where id = any(\(runs)) and leased_by = \(replica)
+                select id from fan_outs where id = any(\(runs)) and leased_by = \(replica)
                 order by id for no key update))
             """)
     }
@@ -37,7 +37,7 @@ package struct PostgresStartStore: StartStore {
             select least(
                 (select opens_at from event_starts where opens_at is not null order by opens_at limit 1),
                 (select min(greatest(r.leased_until, least(r.due_at, \(Self.headOfQueue))))
-                    from (select * from start_runs where due_at is not null) r
+                    from (select * from fan_outs where due_at is not null) r
                     cross join lateral (select environment from app_environments where id = r.app offset 0) ae
                     where ae.environment = \(environment.rawValue)::environment)) as at
             """
@@ -46,7 +46,7 @@ package struct PostgresStartStore: StartStore {
 
     /// When the first of the queue of a run `r` is due; null: it is empty.
     static let headOfQueue: PostgresQuery =
-        "(select due_at from start_queue where run = r.id order by due_at limit 1)"
+        "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
 
     package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }

@@ -45,7 +45,7 @@ struct ReportedStart {
         cross join lateral (\(AudienceColumns.first(
             of: "e.key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u
         \(StartStanding.joins)
-        left join start_runs r on r.event_key = e.key and r.app = ae.id
+        left join fan_outs r on r.event_key = e.key and r.app = ae.id and r.policy = 'start'
         order by u.position
         """
     }

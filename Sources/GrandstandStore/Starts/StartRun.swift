@@ -42,7 +42,7 @@ struct StartRun {
         """
         select r.id, r.app, r.noted, r.leased_by, r.cursor, r.is_swept, r.closed_at is not null as is_closed,
             r.attributes_type as swept_type, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
-        from (select * from start_runs where id = \(id)) r
+        from (select * from fan_outs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key

@@ -12,8 +12,8 @@ struct FreezeStep: Hashable, CustomStringConvertible {
     static let all: [FreezeStep] =
         [
             "channels", "events", "lanes", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
-            "reconciliations", "quirks", "webhook_messages", "webhook_deliveries", "webhook_attempts", "start_runs",
-            "starts", "crowds", "leases", "lookup_journal", "api_keys", "audit_log", "installations",
+            "reconciliations", "quirks", "webhook_messages", "webhook_deliveries", "webhook_attempts", "fan_outs",
+            "starts", "leases", "lookup_journal", "api_keys", "audit_log", "installations",
             "activities",
         ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }
 

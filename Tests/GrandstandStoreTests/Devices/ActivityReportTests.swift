@@ -60,7 +60,7 @@ struct ActivityReportTests {
             let underWay = try await phones.open("match-2")
             try await phones.start(unknown, row, "unknown")
             try await phones.start(unknown, phones.row(other))
-            try await phones.stores.pool.query("update start_runs set noted = \([row]) where id = \(underWay)")
+            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
             let never = try await phones.open("match-3")
             for key in ["match-1", "match-2", "match-3"] { try await phones.report("of-\(key)", of: id, key: key) }
             let confirmed = try await phones.stores.pool.query(
@@ -85,11 +85,11 @@ struct ActivityReportTests {
             let sent = try await phones.open("match-1")
             try await phones.start(sent, row)
             let underWay = try await phones.open("match-2")
-            try await phones.stores.pool.query("update start_runs set noted = \([row]) where id = \(underWay)")
+            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
             try await phones.start(try await phones.open("match-3"), row, "rejected", reason: "BadTopic")
             let ofAnotherType = try await phones.open("match-4")
             try await phones.stores.pool.query(
-                "update start_runs set attributes_type = 'Other' where id = \(ofAnotherType)")
+                "update fan_outs set attributes_type = 'Other' where id = \(ofAnotherType)")
             try await phones.start(ofAnotherType, row)
             phones.stores.clock.advance(by: 10)
             for key in keys { try await phones.report("of-\(key)", of: id, key: key) }

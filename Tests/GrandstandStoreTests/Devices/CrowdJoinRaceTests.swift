@@ -11,7 +11,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdJoinRaceTests {
     private func waiting(_ world: CrowdWorld) async throws -> Int {
-        try await world.stores.count("select count(*) as n from crowd_queue")
+        try await world.stores.count("select count(*) as n from fan_out_queue")
     }
 
     private func tokens(_ shards: [CrowdShard]) -> [[String]] { shards.map { $0.members.map(\.token.hex) } }

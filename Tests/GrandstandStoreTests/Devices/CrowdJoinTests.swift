@@ -11,7 +11,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdJoinTests {
     private func waiting(_ world: CrowdWorld) async throws -> Int {
-        try await world.stores.count("select count(*) as n from crowd_queue")
+        try await world.stores.count("select count(*) as n from fan_out_queue")
     }
 
     private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
@@ -124,12 +124,12 @@ struct CrowdJoinTests {
             let id = try Phones.id()
             try await phones.put(Phones.state(1), of: id)
             try await phones.report(of: id, token: "cc")
-            try await phones.stores.pool.query("delete from crowd_queue")
+            try await phones.stores.pool.query("delete from fan_out_queue")
             var state = try Phones.state(2)
             state.frequentPushesEnabled = false
             try await phones.put(state, of: id)
             #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
-            #expect(try await phones.stores.count("select count(*) as n from crowd_queue") == 0)
+            #expect(try await phones.stores.count("select count(*) as n from fan_out_queue") == 0)
             // An activity that is reported anew is as its phone is.
             try await phones.stores.pool.query("update activities set frequent = true")
             try await phones.report(of: id, token: "dd")

@@ -199,7 +199,7 @@ struct CrowdTests {
             }
             #expect(try await world.tokens(of: second).state == .accepted)
             #expect(try await world.tokens(of: second).counts?.accepted == 3)
-            #expect(try await world.stores.count("select count(*) as n from crowd_queue") == 0)
+            #expect(try await world.stores.count("select count(*) as n from fan_out_queue") == 0)
         }
     }
 

@@ -52,7 +52,7 @@ struct LateFollowerTests {
             try await phones.put(Phones.state(token: nil), of: Phones.id())
             try await phones.put(Phones.state(token: "a6", topics: ["team:z"]), of: Phones.id())
             #expect(try await phones.queued(run) == [phones.row(refused)])
-            try await phones.stores.pool.query("update start_runs set closed_at = now()")
+            try await phones.stores.pool.query("update fan_outs set closed_at = now()")
             try await phones.put(Phones.state(token: "a7"), of: Phones.id())
             #expect(try await phones.queued(run).count == 1)
         }
@@ -107,7 +107,7 @@ struct LateFollowerTests {
                 #expect(try await phones.queued(run) == [newRow])
                 #expect(
                     try await phones.stores.count(
-                        "select count(*) as n from start_queue where run = \(run) and former = \([oldRow])") == 1)
+                        "select count(*) as n from fan_out_queue where run = \(run) and former = \([oldRow])") == 1)
             }
         }
     }

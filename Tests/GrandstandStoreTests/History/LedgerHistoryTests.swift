@@ -11,8 +11,8 @@ internal import Testing
 struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
     private static let tables = [
-        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "start_runs", "starts",
-        "receipts", "crowds",
+        "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "fan_outs", "starts",
+        "receipts",
     ]
 
     @Test func `an event that is over goes with all that is its own, and its key may be declared anew`() async throws {
@@ -159,8 +159,8 @@ struct LedgerHistoryTests {
         try await pool.query(
             """
             with run as (
-                insert into start_runs (event_key, app, topics, attributes_type, opened_at, closed_at)
-                select \(key), id, '{}', 'A', \(stores.now), \(stores.now) from app_environments limit 1 returning id
+                insert into fan_outs (policy, event_key, app, topics, attributes_type, opened_at, closed_at)
+                select 'start', \(key), id, '{}', 'A', \(stores.now), \(stores.now) from app_environments limit 1 returning id
             )
             insert into starts (run, installation, state, at)
             select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
@@ -177,8 +177,8 @@ struct LedgerHistoryTests {
                 select bundle_id, environment, 'mostRecentMessageStored', 'crowd' from app_environments
                 where environment = 'production' limit 1 returning *
             )
-            insert into crowds (lane, event_key, app)
-            select l.id, \(key), ae.id from lane l join app_environments ae using (bundle_id, environment)
+            insert into fan_outs (policy, lane, event_key, app)
+            select 'update', l.id, \(key), ae.id from lane l join app_environments ae using (bundle_id, environment)
             """)
     }
 

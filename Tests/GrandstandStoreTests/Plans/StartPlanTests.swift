@@ -34,7 +34,9 @@ struct StartPlanTests {
                 plans.forget()
                 try await Self.send(starts, world, shardSize: Self.size)
             }
-            for words in ["delete from start_queue", "insert into starts", "insert into start_queue", "from follows"] {
+            for words in [
+                "delete from fan_out_queue", "insert into starts", "insert into fan_out_queue", "from follows",
+            ] {
                 #expect(plans.all.contains { $0.contains(words) }, "no plan of: \(words)")
             }
             for plan in plans.all { #expect(PastTests.rows(plan) <= Self.bound, "\(plan)") }
@@ -74,18 +76,18 @@ struct StartPlanTests {
                 set session_replication_role = replica;
                 create temporary table n as
                     select n + 1000 as id, r.app, r.id as run, r.opened_at as now
-                    from generate_series(1, \(count)) n, start_runs r;
+                    from generate_series(1, \(count)) n, fan_outs r;
                 insert into installations (id, app, installation, secret_hash, system_version, live_activities_enabled,
                         frequent_pushes_enabled, created_at, seen_at) overriding system value
                     select id, app, gen_random_uuid(), sha256('secret'), 18000, true, true, now, now from n;
                 insert into follows (installation, topic, app) select id, t, app from n, unnest(array['a', 'b']) t;
                 insert into start_tokens (installation, attributes_type, app, token, registered_at)
                     select id, 'MatchAttributes', app, int8send(id), now from n;
-                insert into start_queue (run, installation, due_at)
+                insert into fan_out_queue (run, member, due_at)
                     select run, id, now from n order by id desc limit \(queued);
                 insert into starts (run, installation, state, at)
                     select run + 1, id, 'accepted', now from n;
-                update start_runs set cursor = 0, is_swept = false, due_at = opened_at;
+                update fan_outs set cursor = 0, is_swept = false, due_at = opened_at;
                 set session_replication_role = default;
                 """)
         }

@@ -123,7 +123,7 @@ struct StartAskTests {
             #expect(try await world.report().state == .done)
             #expect(try await world.sendAll().isEmpty)
             #expect(try await world.counts().accepted == 1)
-            #expect(try await world.stores.count("select count(*) as n from start_runs where due_at is not null") == 0)
+            #expect(try await world.stores.count("select count(*) as n from fan_outs where due_at is not null") == 0)
         }
     }
 
@@ -194,9 +194,9 @@ struct StartAskTests {
             let late = try await world.follow()
             try await world.sendAll()
             try await world.queue(late)
-            try await world.stores.pool.query("delete from start_runs")
+            try await world.stores.pool.query("delete from fan_outs")
             #expect(try await world.stores.count("select count(*) as n from starts") == 0)
-            #expect(try await world.stores.count("select count(*) as n from start_queue") == 0)
+            #expect(try await world.stores.count("select count(*) as n from fan_out_queue") == 0)
         }
     }
 }

@@ -214,7 +214,7 @@ struct StartClaimTests {
             let later = try await world.follow()
             try await world.queue(later)
             #expect(try await world.sendAll().isEmpty)
-            #expect(try await world.stores.count("select count(*) as n from start_queue") == 0)
+            #expect(try await world.stores.count("select count(*) as n from fan_out_queue") == 0)
         }
     }
 

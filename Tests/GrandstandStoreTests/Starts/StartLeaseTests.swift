@@ -97,7 +97,7 @@ struct StartLeaseTests {
                 }
                 #expect(
                     try await world.stores.count(
-                        "select count(*) as n from (select from start_runs for no key update skip locked) r") == 1)
+                        "select count(*) as n from (select from fan_outs for no key update skip locked) r") == 1)
                 return settling
             }.value
             #expect(try await world.starts.nextDue(in: .production) == nil)

@@ -58,7 +58,7 @@ struct StartReportTests {
             world.stores.clock.advance(by: 61)
             try await world.sendAll()
             #expect(
-                try await world.stores.count("select count(*) as n from start_runs where too_late is not null") == 1)
+                try await world.stores.count("select count(*) as n from fan_outs where too_late is not null") == 1)
             try await expect(2, pending: 0, tooLate: 2)
             // Who follows later, or is forgotten, does not change what was counted.
             try await world.follow()

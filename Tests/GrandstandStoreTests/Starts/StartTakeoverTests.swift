@@ -102,7 +102,7 @@ struct StartTakeoverTests {
                 try await connection.query(
                     """
                     insert into starts (run, installation, state, at)
-                    select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from start_runs
+                    select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from fan_outs
                     """)
                 let registering = Task { try await Self.register("aa", in: world) }
                 try await until("the registration waits") {
@@ -147,7 +147,7 @@ struct StartTakeoverTests {
             try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
             try await world.sendAll()
             #expect(
-                try await world.stores.count("select count(*) as n from start_runs where closed_at is not null") == 1)
+                try await world.stores.count("select count(*) as n from fan_outs where closed_at is not null") == 1)
             let new = try await Self.register("aa", in: world)
             let stopped = try await world.counts()
             #expect(stopped.followers == 2)

@@ -50,7 +50,10 @@ struct CrowdWorld: Sendable {
         }
         // As the loop does at once: there is nothing yet to get.
         try await stores.pool.query(
-            "delete from crowd_queue j using lanes l where l.id = j.lane and l.newest_broadcast is null")
+            """
+            delete from fan_out_queue j using fan_outs f join lanes l on l.id = f.lane
+            where f.id = j.run and l.newest_broadcast is null
+            """)
         return activity
     }
 

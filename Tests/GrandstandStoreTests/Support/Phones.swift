@@ -71,8 +71,8 @@ struct Phones: Sendable {
     ) async throws -> Int {
         let rows = try await (connection ?? stores.pool).query(
             """
-            insert into start_runs (event_key, app, topics, attributes_type, due_at, opened_at, is_swept)
-            select \(key), e.id, \(topics), \(Self.type), \(stores.now.addingTimeInterval(60)), \(stores.now), true
+            insert into fan_outs (policy, event_key, app, topics, attributes_type, due_at, opened_at, is_swept)
+            select 'start', \(key), e.id, \(topics), \(Self.type), \(stores.now.addingTimeInterval(60)), \(stores.now), true
             from app_environments e where e.environment = 'production' returning id
             """)
         return try #require(rows.first).decode("id")
@@ -80,8 +80,8 @@ struct Phones: Sendable {
 
     func queued(_ run: Int) async throws -> Set<Int> {
         Set(
-            try await stores.pool.query("select installation from start_queue where run = \(run)").map {
-                try $0.decode(Int.self, "installation")
+            try await stores.pool.query("select member from fan_out_queue where run = \(run)").map {
+                try $0.decode(Int.self, "member")
             })
     }
 

@@ -95,9 +95,9 @@ struct StartWorld: Sendable {
     func queue(_ installation: Int) async throws {
         try await stores.pool.query(
             """
-            insert into start_queue as q (run, installation, due_at) select r.id, \(installation), \(now)
-            from start_runs r where r.closed_at is null
-            on conflict (run, installation) do update set due_at = least(q.due_at, excluded.due_at)
+            insert into fan_out_queue as q (run, member, due_at) select r.id, \(installation), \(now)
+            from fan_outs r where r.closed_at is null
+            on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at)
             """)
     }
 

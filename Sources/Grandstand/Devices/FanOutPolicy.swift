@@ -1,0 +1,30 @@
+package import FoundationEssentials
+
+/// What distinguishes the fan-outs to tokens; the same words are a Postgres type. In all else they are one engine: a sweep
+/// through the members in order, a queue of those that it does not reach, shards under a lease, each claimed, pushed and
+/// settled.
+package enum FanOutPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Starts activities: a push is noted before it is made, and not repeated once APNs may have it. Who comes late gets
+    /// the start.
+    case start
+    /// Updates and ends activities: a push is repeated with the same timestamp and request ID, which changes nothing on a
+    /// device. Who comes late gets the newest state.
+    case update
+
+    /// When a push goes again, and how many were tried then; `nil`: its outcome is final. What was not made goes at once.
+    ///
+    /// - Parameters:
+    ///   - verdict: `nil`: it was not made.
+    ///   - attempts: pushes that were tried before it.
+    package func again(
+        _ verdict: TokenVerdict?, after attempts: Int, at now: Date, jitter: Double
+    ) -> (attempts: Int, at: Date)? {
+        switch verdict {
+        case nil: (attempts, now)
+        case .retry(let time, _): (attempts + 1, time)
+        case .unknown where self == .update:
+            (attempts + 1, RetryPolicy.broadcasts.nextAttempt(after: attempts + 1, now: now, jitter: jitter))
+        case .accepted, .unknown, .rejected, .expired, .gone, .suspect: nil
+        }
+    }
+}
