@@ -74,7 +74,7 @@ format: ## format every Swift file in place
 migrations: setup ## apply the migrations to an empty database, and check that each only adds
 	scripts/check-migrations
 
-bench: setup ## measure, with the peers beside us (docs/benchmarks.md)
+bench: setup ## measure, with the peers beside us (docs/internals/benchmarks.md)
 	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
 	Benchmarks/postgres-vs-pgbench.sh
 	Benchmarks/http2-vs-h2load.sh
@@ -105,7 +105,7 @@ PORTABLE = $(or $(GRANDSTAND),$$($(RELEASE) --show-bin-path)/grandstand)
 portable: setup
 	$(if $(GRANDSTAND),,$(RELEASE) --product grandstand)
 
-deb: portable ## .build/grandstand_VERSION_ARCH.deb, for the Debian this is (docs/operations.md)
+deb: portable ## .build/grandstand_VERSION_ARCH.deb, for the Debian this is (docs/deploy.md)
 	scripts/deb "$(PORTABLE)"
 
 sbom: portable ## .build/grandstand.cdx.json: what is in the program and what it loads (CycloneDX)

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// The targets are the architecture: docs/architecture.md draws the arrows, scripts/check-imports holds every file to them.
+// The targets are the architecture: docs/internals/architecture.md draws the arrows, scripts/check-imports holds every
+// file to them.
 import PackageDescription
 
 /// The gate turns warnings into errors; a newer compiler's new warning must not stop somebody's first build.
@@ -353,8 +354,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// Whether an app depends on this package: SwiftPM then reads the manifest out of a repository, which it sees as "/", or
-/// out of a folder `checkouts`. Who keeps a clone of their own in a folder of that name sets GRANDSTAND_WHOLE=1.
+/// Whether an app depends on this package: SwiftPM then reads the manifest out of a repository, which it sees as "/",
+/// or out of a folder `checkouts`. Who keeps a clone of their own in a folder of that name sets GRANDSTAND_WHOLE=1.
 let isDependency =
     Context.environment["GRANDSTAND_WHOLE"] != "1"
     && (Context.packageDirectory == "/"

@@ -122,7 +122,7 @@ package final class APNsClient: Sendable {
         configuration.connectTimeout = settings.connectTimeout
         configuration.overdueInterval = settings.overdueInterval
         configuration.pingTimeout = settings.pingTimeout
-        // With provider tokens APNs allows one stream until a token was accepted (docs/apns.md section 6).
+        // With provider tokens APNs allows one stream until a token was accepted (docs/internals/apns.md section 6).
         configuration.initialConcurrency = 1
         configuration.onAnswer = { metrics.answered($0) }
         return ConnectionPool(

@@ -6,7 +6,7 @@ package struct Endpoint: Sendable, Hashable {
     package let port: Int
 
     /// Reads a base URL such as `https://api.push.apple.com:443`: scheme, host and, unless 443, port together, since
-    /// Apple's management ports differ by environment (docs/apns.md C19).
+    /// Apple's management ports differ by environment (docs/internals/apns.md C19).
     ///
     /// - Returns: `nil` for anything else, also with a path.
     package init?(url: String) {

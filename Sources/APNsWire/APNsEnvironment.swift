@@ -5,8 +5,8 @@ package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparab
     /// TestFlight and the App Store.
     case production
 
-    /// The host of broadcasts and device pushes, as Apple's prose and every successful report have it (docs/apns.md
-    /// C1).
+    /// The host of broadcasts and device pushes, as Apple's prose and every successful report have it
+    /// (docs/internals/apns.md C1).
     package var sendURL: String {
         switch self {
         case .development: "https://api.sandbox.push.apple.com:443"

@@ -19,6 +19,6 @@ package enum APNsLimits {
     /// Seconds a Live Activity is active at most: 8 hours.
     package static let activityLifetime = 28_800
     /// Seconds an ended Live Activity stays on the lock screen at most, whatever its `dismissal-date` says: 4 hours
-    /// (ActivityKit's documentation of `ActivityUIDismissalPolicy`; docs/apns.md sections 3 and 4).
+    /// (ActivityKit's documentation of `ActivityUIDismissalPolicy`; docs/internals/apns.md sections 3 and 4).
     package static let endedActivityLifetime = 14_400
 }

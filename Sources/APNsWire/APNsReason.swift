@@ -3,13 +3,14 @@
 /// Reasons are open: APNs may send a new one tomorrow. `APNsReason` therefore wraps the text; known reasons are static
 /// members and rows of `table`, unknown ones are judged by status.
 package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The reason in its canonical spelling, by which is decided and which the ledger keeps; an unknown one exactly as it
-    /// came.
+    /// The reason in its canonical spelling, by which is decided and which the ledger keeps; an unknown one exactly as
+    /// it came.
     package let rawValue: String
     /// As APNs spelled it: for people, the audit log and logs.
     package let text: String
 
-    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; docs/apns.md C2, C12).
+    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; docs/internals/apns.md
+    /// C2, C12).
     package init(rawValue: String) {
         let compact = rawValue.filter { $0 != " " }
         self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
@@ -121,7 +122,8 @@ extension APNsReason {
     package static let unregistered = Self(canonical: "Unregistered")
     package static let unrelatedKeyIdInToken = Self(canonical: "UnrelatedKeyIdInToken")
 
-    /// Every reason known: on the management and broadcast paths (docs/apns.md 2.5) and of device pushes (3.3).
+    /// Every reason known: on the management and broadcast paths (docs/internals/apns.md 2.5) and of device pushes
+    /// (3.3).
     package static let table: [Row] = [
         Row(reason: badChannelId, status: 400, meaning: .channelGone),
         Row(reason: badCollapseId, status: 400, meaning: .badRequest),

@@ -10,7 +10,7 @@ package struct BroadcastPayload: Sendable, Hashable {
         case end
     }
 
-    /// The fields that only a `start` has (docs/apns.md 3.2 and 4).
+    /// The fields that only a `start` has (docs/internals/apns.md 3.2 and 4).
     package struct Start: Sendable, Hashable {
         /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
         package enum Input: Sendable, Hashable {

@@ -27,7 +27,8 @@ package struct APNsAddress: Sendable, Hashable {
     /// The values of the quirk `management-path`.
     package enum ManagementPath: String, Sendable, Hashable, CaseIterable {
         case registered
-        /// For apps whose bundle ID has capitals and whose management calls end in `TopicMismatch` (docs/apns.md 7).
+        /// For apps whose bundle ID has capitals and whose management calls end in `TopicMismatch`
+        /// (docs/internals/apns.md 7).
         case lowercased
     }
 

@@ -54,7 +54,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var retryAfter: Int?
     /// APNs was not asked: it had refused the provider token, which is not sent again before `retryAfter`.
     package var isHeldBack = false
-    /// The time since which a device token is not valid any more (docs/apns.md 3.3).
+    /// The time since which a device token is not valid any more (docs/internals/apns.md 3.3).
     package var since: Date?
 
     package init(
@@ -84,6 +84,6 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var isTooManyRequests: Bool { status == 429 && reason != .tooManyProviderTokenUpdates }
 
     /// Whether the request may have been processed all the same: 503 says that the service did not take it, any other
-    /// 5xx tells of a failure in the midst of it (docs/apns.md C17).
+    /// 5xx tells of a failure in the midst of it (docs/internals/apns.md C17).
     package var leavesOpen: Bool { status >= 500 && status != 503 }
 }

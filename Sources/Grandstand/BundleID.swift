@@ -31,7 +31,7 @@ package struct BundleID: RawRepresentable, Sendable, Hashable, Comparable, Custo
     /// The lowercased form: two apps whose bundle IDs differ only in case cannot both exist.
     package var topic: String { rawValue.lowercased() }
 
-    /// Whether Apple's management API may refuse the registered spelling (docs/apns.md section 7).
+    /// Whether Apple's management API may refuse the registered spelling (docs/internals/apns.md section 7).
     package var hasCapitals: Bool { rawValue != topic }
 
     package var description: String { rawValue }

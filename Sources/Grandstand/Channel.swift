@@ -48,7 +48,7 @@ package struct Channel: Sendable, Hashable {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
 
-    /// The state of a channel; the same words are a Postgres type and the drawing in docs/life-cycles.md.
+    /// The state of a channel; the same words are a Postgres type and the drawing in docs/internals/states.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Intent is written, Apple has not answered yet.
         case creating

@@ -16,7 +16,7 @@ package struct ChannelTenure: Sendable, Hashable {
 
     /// Seconds after `endsAt`, or the last message when that comes later, after which an event that got no `end` is
     /// over: an activity started just before the end is active for eight hours and shown for four more at most
-    /// (docs/apns.md section 4).
+    /// (docs/internals/apns.md section 4).
     package static let overdueAfter = TimeInterval(APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime)
 
     /// The times of an event, declared and real.
@@ -25,8 +25,8 @@ package struct ChannelTenure: Sendable, Hashable {
         package var channelsOpenAt: Date?
         package var startsAt: Date?
         package var endsAt: Date?
-        /// When its newest message was accepted, was sent, or will be, or when it was opened again; asked for only once the
-        /// event could be closed without an `end`.
+        /// When its newest message was accepted, was sent, or will be, or when it was opened again; asked for only once
+        /// the event could be closed without an `end`.
         package var lastMessageAt: Date?
         /// When it ended or was cancelled.
         package var overAt: Date?
@@ -53,10 +53,11 @@ package struct ChannelTenure: Sendable, Hashable {
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
     }
 
-    /// When an event that holds a channel still should not have needed it any more: its `end` was to come, or its channel
-    /// to be deleted.
+    /// When an event that holds a channel still should not have needed it any more: its `end` was to come, or its
+    /// channel to be deleted.
     ///
-    /// - Parameter retireAt: until when the channel of an event that is over is kept; `nil`: its retirement has not begun.
+    /// - Parameter retireAt: until when the channel of an event that is over is kept; `nil`: its retirement has not
+    ///   begun.
     package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {
         course.overAt == nil ? course.endsAt ?? closes(course) : retireAt
     }
@@ -66,7 +67,8 @@ package struct ChannelTenure: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - hasAudience: whether the event still has the audience that the channel was made for.
-    ///   - neededUntil: when the last message APNs stores for it, or may store yet, expires, or what ended is dismissed.
+    ///   - neededUntil: when the last message APNs stores for it, or may store yet, expires, or what ended is
+    ///   dismissed.
     package func frees(
         _ course: Course, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
     ) -> Date {

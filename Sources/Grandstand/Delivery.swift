@@ -80,7 +80,7 @@ package struct Delivery: Sendable, Hashable {
     /// Whether it goes to the same app and environment; a crowd has no variants.
     package func isTo(_ other: Delivery) -> Bool { bundleID == other.bundleID && environment == other.environment }
 
-    /// The state of a delivery; the same words are a Postgres type and the drawing in docs/life-cycles.md.
+    /// The state of a delivery; the same words are a Postgres type and the drawing in docs/internals/states.md.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Its audience has no channel yet.
         case waiting

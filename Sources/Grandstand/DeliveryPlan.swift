@@ -206,8 +206,8 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }
 
-    /// Apple keeps no ended activity longer than four hours, whatever the date says (docs/apns.md section 4). One in the
-    /// past is Apple's "at once".
+    /// Apple keeps no ended activity longer than four hours, whatever the date says (docs/internals/apns.md section 4).
+    /// One in the past is Apple's "at once".
     private static func refuseLateDismissal(_ payload: BroadcastPayload, now: Date) throws(Problem) {
         let latest = Int(now.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
         guard let date = payload.dismissalDate, date > latest else { return }

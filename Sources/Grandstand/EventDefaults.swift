@@ -5,8 +5,8 @@ package import JSON
 /// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
-    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale; of a start's own content,
-    /// after the push.
+    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale; of a start's own
+    /// content, after the push.
     package var staleAfter: Int?
     /// Seconds until an update stops being worth sending. Not for an `end`: activities that never got it would stay.
     package var expiresIn: Int?
@@ -22,7 +22,7 @@ package struct EventDefaults: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
-    /// The longest that anything of an activity is on a lock screen (docs/apns.md section 4).
+    /// The longest that anything of an activity is on a lock screen (docs/internals/apns.md section 4).
     package static let maximumStaleAfter = APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime
 
     package var isEmpty: Bool { self == EventDefaults() }

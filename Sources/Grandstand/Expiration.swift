@@ -3,8 +3,8 @@ package import FoundationEssentials
 
 /// How long a broadcast is worth sending, and what `apns-expiration` a channel's policy allows for it.
 ///
-/// Apple (A2, A3; docs/apns.md 2.3): on a channel with No Message Stored the header must be exactly 0; with Most
-/// Recent Message Stored it is 0 (one attempt, not stored) or an epoch at most 8 hours ahead.
+/// Apple (A2, A3; docs/internals/apns.md 2.3): on a channel with No Message Stored the header must be exactly 0; with
+/// Most Recent Message Stored it is 0 (one attempt, not stored) or an epoch at most 8 hours ahead.
 package enum Expiration: Sendable, Hashable {
     /// The organiser said nothing.
     case standard

@@ -1,11 +1,11 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An observed departure of APNs from its documentation, remembered per app and environment until an answer of APNs, or an
-/// admin, says otherwise.
+/// An observed departure of APNs from its documentation, remembered per app and environment until an answer of APNs, or
+/// an admin, says otherwise.
 package struct Quirk: Sendable, Hashable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
-        /// How the management API wants the bundle ID: `registered` or `lowercased` (docs/apns.md section 7).
+        /// How the management API wants the bundle ID: `registered` or `lowercased` (docs/internals/apns.md section 7).
         case managementPath = "management-path"
         /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled` (C2).
         case broadcastFeature = "broadcast-feature"

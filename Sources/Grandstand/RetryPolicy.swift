@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// When to try again: exponential with jitter, bounded, obeying `Retry-After`.
 ///
 /// Apple asks for 15 minutes after a 5xx; a score is stale by then, and repeating an absolute state with the same
-/// timestamp is safe, so the first retries come quickly (docs/apns.md C17).
+/// timestamp is safe, so the first retries come quickly (docs/internals/apns.md C17).
 package struct RetryPolicy: Sendable, Hashable {
     /// Seconds before the first retry, before jitter.
     package var base: Double

@@ -14,7 +14,7 @@ struct RehearseCommand: AsyncParsableCommand {
             Reads the day's events from the configured database; from a running server with --url or --key, or when \
             GRANDSTAND_URL or GRANDSTAND_API_KEY is set. Declares them with their real rules and limits in a temporary \
             PostgreSQL, the day compressed, and sends updates and ends; then, with --fault, once more. Nothing of it \
-            reaches Apple or the configured database. docs/rehearsal.md says what the report has.
+            reaches Apple or the configured database. docs/organising.md says what the report has.
             """)
 
     @Option(help: "The day, as 2026-11-28: events that start on it are played.")

@@ -31,8 +31,8 @@ package struct ChannelCalls: Sendable {
         witnesses = ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger)
     }
 
-    /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any more
-    /// is given back and Apple is asked once more.
+    /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any
+    /// more is given back and Apple is asked once more.
     ///
     /// - Parameter retries: whether the server goes on after a refusal, or the caller was told.
     /// - Returns: the channel as it is then, and Apple's answer.
@@ -71,7 +71,8 @@ package struct ChannelCalls: Sendable {
         return (try await record(outcome, of: task, by: actor), answer)
     }
 
-    /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/apns.md C3).
+    /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/internals/apns.md
+    /// C3).
     package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
             throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")

@@ -12,7 +12,7 @@ internal import Synchronization
 /// Work that comes to its own process may be claimed with its acceptance (`Departures`), by the rules of every claim.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
-        /// Requests to Apple at a time: about 100 for each connection keep its windows full (docs/http2.md).
+        /// Requests to Apple at a time: about 100 for each connection keep its windows full (docs/internals/http2.md).
         package var concurrency: Int
         /// Lanes in one claim: a goal of another app waits for one such claim at most.
         package var batch = 100

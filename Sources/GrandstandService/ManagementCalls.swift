@@ -4,9 +4,9 @@ package import Grandstand
 package import Logging
 internal import Synchronization
 
-/// Management calls that mind how Apple wants the bundle ID spelled: as registered, or lowercased when an ID with capitals
-/// ends in `TopicMismatch` (docs/apns.md section 7). After a mismatch the call is made once more in the other spelling;
-/// the one that Apple took is remembered.
+/// Management calls that mind how Apple wants the bundle ID spelled: as registered, or lowercased when an ID with
+/// capitals ends in `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is made once more in
+/// the other spelling; the one that Apple took is remembered.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore

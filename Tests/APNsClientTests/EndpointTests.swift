@@ -39,7 +39,7 @@ struct EndpointTests {
     @Test(arguments: APNsEnvironment.allCases)
     func `Apple's own are read`(_ environment: APNsEnvironment) {
         #expect(Endpoint(url: environment.sendURL)?.port == 443)
-        // Not symmetric: sandbox 2195, production 2196 (docs/apns.md 1.1).
+        // Not symmetric: sandbox 2195, production 2196 (docs/internals/apns.md 1.1).
         #expect(Endpoint(url: environment.manageURL)?.port == (environment == .development ? 2_195 : 2_196))
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import APNsClient
 
-/// The faults at which HTTP/2 clients lose requests, from the simulator and under load; docs/transport-faults.md has the
+/// The faults at which HTTP/2 clients lose requests, from the simulator and under load; docs/internals/http2.md has the
 /// table.
 @Suite(.timeLimit(.minutes(2)))
 struct FailureTableTests {

@@ -8,7 +8,7 @@ internal import Testing
 /// A backup of an hour ago in place of the database: what Apple and the phones have seen since is not in it.
 @Suite(.timeLimit(.minutes(5)))
 struct RestoreTests {
-    /// The runbook of docs/operations.md, step by step.
+    /// The runbook of docs/runbook.md, step by step.
     @Test func `what live events had is taken over, the rest left alone, nothing deleted, no timestamp goes back`()
         async throws
     {

@@ -72,9 +72,11 @@ struct MetricsPageTests {
         let names = rules.matches(of: /- alert: (\w+)/).map { String($0.output.1) }
         #expect(names.count >= 10)
         #expect(rules.matches(of: /summary:/).count == names.count)
-        #expect(rules.matches(of: /docs\/operations\.md#watching/).count == names.count)
-        let page = try Self.text("docs/operations.md")
-        for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
+        let page = try Self.text("docs/runbook.md")
+        for name in names {
+            #expect(rules.contains("docs/runbook.md#\(name.lowercased())."), "\(name)")
+            #expect(page.contains("\n### \(name)\n"), "\(name)")
+        }
     }
 
     private static func text(_ path: String) throws -> String {

@@ -89,7 +89,7 @@ struct VocabularyTests {
 
     @Test func `the drawings name every state and no other`() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/life-cycles.md"))
+        let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/internals/states.md"))
         let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
             Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
         }

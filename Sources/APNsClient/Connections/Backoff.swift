@@ -1,5 +1,5 @@
 /// How long to leave a server alone that could not be reached: twice as long each time, with jitter, bounded. APNs
-/// takes rapid opening and closing for an attack and blocks such clients (docs/apns.md 6).
+/// takes rapid opening and closing for an attack and blocks such clients (docs/internals/apns.md 6).
 struct Backoff: Sendable, Hashable {
     /// Before the second attempt, before jitter.
     var base: Duration = .milliseconds(100)

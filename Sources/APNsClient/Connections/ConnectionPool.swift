@@ -3,7 +3,7 @@ internal import Logging
 internal import Synchronization
 
 /// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so pools are
-/// never shared between credentials (docs/apns.md section 5).
+/// never shared between credentials (docs/internals/apns.md section 5).
 ///
 /// Each connection object is used once: when it leaves or breaks it drains and another takes its place.
 final class ConnectionPool: Sendable {
@@ -87,7 +87,8 @@ final class ConnectionPool: Sendable {
 
     /// Waits until there may be a connection.
     ///
-    /// - Throws: `Unavailable` after `deadline`, or at once when the server cannot be trusted or speaks no HTTP/2, which
+    /// - Throws: `Unavailable` after `deadline`, or at once when the server cannot be trusted or speaks no HTTP/2,
+    ///   which
     ///   waiting does not mend; `Closed`; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
@@ -132,8 +133,8 @@ final class ConnectionPool: Sendable {
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, why the last attempt to make one failed, if it did, and why one was given up
-    /// if nothing has come from APNs since.
+    /// Whether a connection can be used now, why the last attempt to make one failed, if it did, and why one was given
+    /// up if nothing has come from APNs since.
     var glance: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
         state.withLock { state in
             let members = look(&state)

@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import JSON
 
-/// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/apns.md 6).
+/// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/internals/apns.md 6).
 struct GoAwayReason: Equatable {
     /// As APNs wrote it, at most 100 characters; `nil` when it said nothing that can be read.
     var text: String?

@@ -8,7 +8,7 @@ struct PoolPlan {
     let bound: Int
 
     /// Requests on a connection from which on another one helps: APNs' windows hold about a hundred messages
-    /// (docs/http2.md).
+    /// (docs/internals/http2.md).
     static let full = 100
 
     init(target: Int, bound: Int) {

@@ -1,4 +1,4 @@
-/// When a provider token is issued, renewed, given up (docs/apns.md C15). Seconds, by this machine's clock.
+/// When a provider token is issued, renewed, given up (docs/internals/apns.md C15). Seconds, by this machine's clock.
 enum TokenSchedule {
     /// Times of issue are rounded down to this, so that replicas that start together claim the same one.
     static let grain = 600

@@ -49,12 +49,14 @@ struct Activity: Sendable, Hashable {
     /// Pushes applied, the start included.
     var applied = 1
 
-    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger (docs/apns.md C5).
+    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger
+    /// (docs/internals/apns.md C5).
     static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
         attributes.count + contentState.count <= APNsLimits.activityData
     }
 
-    /// Its state at an instant. Active for 8 hours at most, visible for 4 hours more (docs/apns.md section 4).
+    /// Its state at an instant. Active for 8 hours at most, visible for 4 hours more (docs/internals/apns.md section
+    /// 4).
     func state(at now: Date) -> State {
         if isRemoved { return .dismissed }
         let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))

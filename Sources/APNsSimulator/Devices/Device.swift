@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A virtual phone: its system, its activities, and the messages that wait for it.
 struct Device: Sendable {
-    /// A push kept for an app while the device is offline; a newer one takes its place (docs/apns.md 3.1).
+    /// A push kept for an app while the device is offline; a newer one takes its place (docs/internals/apns.md 3.1).
     struct Waiting: Sendable, Hashable {
         var body: [UInt8]
         var token: String
@@ -19,8 +19,8 @@ struct Device: Sendable {
     /// Activities remembered, dismissed ones included.
     static let activityCapacity = 50
     static let eventCapacity = 100
-    /// Starts by push a device takes within `startWindow` seconds; reported as about 10, on the device, while APNs still
-    /// answers 200 (docs/apns.md 3.2).
+    /// Starts by push a device takes within `startWindow` seconds; reported as about 10, on the device, while APNs
+    /// still answers 200 (docs/internals/apns.md 3.2).
     static let startBudget = 10
     static let startWindow = 3_600.0
 

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import JSON
 
-/// The parts of a push's body that a device reads (docs/apns.md section 4). It tolerates faults in parts that it does
-/// not need.
+/// The parts of a push's body that a device reads (docs/internals/apns.md section 4). It tolerates faults in parts that
+/// it does not need.
 struct LivePush: Sendable {
     enum Event: String {
         case start, update, end

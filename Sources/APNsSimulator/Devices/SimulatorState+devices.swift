@@ -34,8 +34,9 @@ extension SimulatorState {
 
     /// A person starts an activity in an app. It listens to a channel, or gets a token of its own.
     ///
-    /// - Throws: when there is no such device, it is too old for channels, the channel is not there, or the data are too
-    ///   large: ActivityKit does not start it then (docs/apns.md 3.2, C5).
+    /// - Throws: when there is no such device, it is too old for channels, the channel is not there, or the data are
+    ///   too
+    ///   large: ActivityKit does not start it then (docs/internals/apns.md 3.2, C5).
     mutating func startActivity(
         _ start: ActivityStart, on id: String, now: Date
     ) throws(SimulatorError) -> Activity {
@@ -141,7 +142,7 @@ extension SimulatorState {
     }
 
     /// 80 bytes in hexadecimal: Live Activity tokens are longer than the 32 bytes of others, and clients may not count
-    /// on any length (docs/apns.md 3.1).
+    /// on any length (docs/internals/apns.md 3.1).
     private mutating func makeToken() -> String {
         (0..<10).map { _ in
             let word = String(random.next(), radix: 16)

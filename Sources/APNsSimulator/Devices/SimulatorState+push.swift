@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// Device pushes for Live Activities (docs/apns.md section 3).
+/// Device pushes for Live Activities (docs/internals/apns.md section 3).
 extension SimulatorState {
     /// Seconds APNs keeps a push that names no expiration: 30 days.
     static let defaultPushLifetime = 2_592_000.0
@@ -19,7 +19,8 @@ extension SimulatorState {
     /// 8. `apns-collapse-id` of more than 64 bytes: `BadCollapseId`
     /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
     ///    `DeviceTokenNotForTopic`; no good any more: 410 `Unregistered` or `ExpiredToken`
-    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush` has
+    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush`
+    /// has
     ///     it
     /// 11. the buckets: `TooManyRequests`
     mutating func push(

@@ -171,7 +171,7 @@ package final class Simulator: Service {
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections
-        // As Apple's hosts do (docs/apns.md 1.1): a client must put up with it.
+        // As Apple's hosts do (docs/internals/apns.md 1.1): a client must put up with it.
         configuration.asksForClientCertificate = true
         let handler = EnvironmentHandler(environment: environment, core: core, connections: connections)
         configuration.admission = { handler.admission(serverName: $0) }

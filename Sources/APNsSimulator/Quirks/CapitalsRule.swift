@@ -1,4 +1,4 @@
-/// How the management paths treat capitals in a bundle ID (docs/apns.md section 7).
+/// How the management paths treat capitals in a bundle ID (docs/internals/apns.md section 7).
 package enum CapitalsRule: String, Sendable, Hashable, CaseIterable {
     /// 403 `TopicMismatch`, as seen live in 2024; a broadcast takes capitals all the same.
     case refused

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// APNs' state of one connection (docs/apns.md sections 5 and 6).
+/// APNs' state of one connection (docs/internals/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
     /// Streams of a connection that has not shown a token yet.
     static let unprovenStreams = 1
@@ -58,13 +58,13 @@ struct ConnectionState: Sendable {
     }
 }
 
-/// How often tokens change: no sooner than 20 minutes after the one before (docs/apns.md section 5).
+/// How often tokens change: no sooner than 20 minutes after the one before (docs/internals/apns.md section 5).
 struct TokenHistory: Sendable {
     private var newest: (issuedAt: Double, since: Date)?
 
-    /// A token is too early when both its `iat` and its first use are less than 20 minutes after its predecessor's: what
-    /// exactly Apple counts is not known. Tokens signed again with the same `iat`, and older ones still under way, are
-    /// no change.
+    /// A token is too early when both its `iat` and its first use are less than 20 minutes after its predecessor's:
+    /// what exactly Apple counts is not known. Tokens signed again with the same `iat`, and older ones still under way,
+    /// are no change.
     mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }

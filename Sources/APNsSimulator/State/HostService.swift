@@ -6,7 +6,7 @@ package enum HostService: String, Sendable, Hashable {
     case all
     /// `api-manage-broadcast…`: channels.
     case management
-    /// `api…` and `api-broadcast…`: broadcasts and device pushes (docs/apns.md C1).
+    /// `api…` and `api-broadcast…`: broadcasts and device pushes (docs/internals/apns.md C1).
     case send
 
     /// Reads the name a client asked for (SNI).

@@ -1,4 +1,5 @@
-/// The text of `apns-request-id` and `apns-unique-id`: a canonical lowercase UUID, 8-4-4-4-12 (docs/apns.md 1.2).
+/// The text of `apns-request-id` and `apns-unique-id`: a canonical lowercase UUID, 8-4-4-4-12 (docs/internals/apns.md
+/// 1.2).
 enum RequestID {
     /// Whether APNs takes `text` as a request id.
     ///

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The operation that a method and a path name (docs/apns.md 1.2, 2.1 and 3.1). Every route is served in both
+/// The operation that a method and a path name (docs/internals/apns.md 1.2, 2.1 and 3.1). Every route is served in both
 /// environments.
 package struct Route: Hashable, Sendable {
     /// The names are those of the control API, too.
@@ -22,7 +22,7 @@ package struct Route: Hashable, Sendable {
 
     /// - Throws: `BadPath` for a path APNs does not serve (a query, an empty bundle ID or one outside `A-Z a-z 0-9 . -`
     ///   included); `MethodNotAllowed` for a known path with another method. Both come before the token is looked
-    ///   at, as observed live on the send host (docs/apns.md 2.5).
+    ///   at, as observed live on the send host (docs/internals/apns.md 2.5).
     init(method: String, path: String) throws(Refusal) {
         let allowed: Operation?
         if let app = path.part(between: "/4/broadcasts/apps/", and: "") {

@@ -12,7 +12,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// Why it was refused; `nil` when it was accepted.
     package var reason: APNsReason?
     /// The request carried a token APNs accepts: from here on the connection may have many streams
-    /// (docs/apns.md section 6).
+    /// (docs/internals/apns.md section 6).
     package var tokenAccepted: Bool
     /// The route; `nil` when path or method were none of APNs'.
     package internal(set) var operation: Route.Operation?
@@ -41,7 +41,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
 
     /// - Parameters:
     ///   - spelling: the reason's text on the wire.
-    ///   - timestamp: milliseconds since 1970, for 410 (docs/apns.md 3.3).
+    ///   - timestamp: milliseconds since 1970, for 410 (docs/internals/apns.md 3.3).
     static func refusal(
         _ reason: APNsReason, spelled spelling: String, status: Int? = nil, timestamp: Int? = nil
     ) -> Self {

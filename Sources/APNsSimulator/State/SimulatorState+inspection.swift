@@ -18,7 +18,7 @@ extension SimulatorState {
     }
 
     /// Turns the Broadcast capability of an app on or off, as in Apple's developer portal. Off deletes every channel
-    /// of the app in both environments, irreversibly (docs/apns.md 1.2).
+    /// of the app in both environments, irreversibly (docs/internals/apns.md 1.2).
     package mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
         let name = bundleID.lowercased()
         revision += 1

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The operations of docs/apns.md 1.2.
+/// The operations of docs/internals/apns.md 1.2.
 extension SimulatorState {
     /// Create. The body is checked by `CreateBody`; a valid one at the limit is 400 `CannotCreateChannelConfig`.
     mutating func create(
@@ -22,7 +22,7 @@ extension SimulatorState {
         return .json(body)
     }
 
-    /// Delete. An ID that is not there (any more) is 404 `BadPath`, as observed live (docs/apns.md C3).
+    /// Delete. An ID that is not there (any more) is 404 `BadPath`, as observed live (docs/internals/apns.md C3).
     mutating func delete(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let id = try channelID(of: request)
         guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }

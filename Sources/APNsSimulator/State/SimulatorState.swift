@@ -130,7 +130,7 @@ package struct SimulatorState: Sendable {
         answer.headers.insert(.init(name, id), at: 0)
     }
 
-    /// Device pushes are named by `apns-id`, whatever becomes of them (docs/apns.md 3.1), all else by
+    /// Device pushes are named by `apns-id`, whatever becomes of them (docs/internals/apns.md 3.1), all else by
     /// `apns-request-id`.
     static func idHeader(of request: SimulatorRequest) -> String {
         Route.isDevicePath(request.path) ? APNsHeader.id : APNsHeader.requestID

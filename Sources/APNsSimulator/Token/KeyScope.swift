@@ -1,7 +1,7 @@
 package import APNsWire
 
-/// The scope of a provider key (docs/apns.md section 5): nothing, as all keys were until 2025; one environment; one
-/// environment and some topics.
+/// The scope of a provider key (docs/internals/apns.md section 5): nothing, as all keys were until 2025; one
+/// environment; one environment and some topics.
 package struct KeyScope: Sendable, Hashable {
     /// `nil`: both.
     package var environment: APNsEnvironment?

@@ -6,7 +6,7 @@ package struct ProviderKey: Sendable {
     package let keyID: String
     /// The `iss` of its tokens.
     package let teamID: String
-    /// Where and for what it may be used; Apple's keys since February 2025 have one (docs/apns.md section 5).
+    /// Where and for what it may be used; Apple's keys since February 2025 have one (docs/internals/apns.md section 5).
     package var scope = KeyScope()
     let publicKey: P256.Signing.PublicKey
 

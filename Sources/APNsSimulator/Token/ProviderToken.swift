@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Crypto
 internal import FoundationEssentials
 
-/// A provider token whose signature holds (docs/apns.md section 5).
+/// A provider token whose signature holds (docs/internals/apns.md section 5).
 struct ProviderToken: Sendable {
     var key: ProviderKey
     /// Seconds since 1970.

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The body of a broadcast (docs/apns.md section 4).
+/// The body of a broadcast (docs/internals/apns.md section 4).
 enum BroadcastBody {
     /// Checked in this order:
     ///

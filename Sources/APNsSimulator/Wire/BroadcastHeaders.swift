@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The headers of a broadcast, beside its channel (docs/apns.md 2.2).
+/// The headers of a broadcast, beside its channel (docs/internals/apns.md 2.2).
 struct BroadcastHeaders: Hashable {
     /// Seconds since 1970; 0: one attempt, nothing stored.
     var expiration: Int

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The body of a create request (docs/apns.md 1.2): exactly a policy and a push type.
+/// The body of a create request (docs/internals/apns.md 1.2): exactly a policy and a push type.
 struct CreateBody: Hashable {
     var storagePolicy: StoragePolicy
 

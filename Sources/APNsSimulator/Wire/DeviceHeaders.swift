@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The headers of a device push, beside its topic (docs/apns.md 3.1).
+/// The headers of a device push, beside its topic (docs/internals/apns.md 3.1).
 struct DeviceHeaders {
     private let request: SimulatorRequest
 

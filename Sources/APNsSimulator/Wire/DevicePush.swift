@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The body of a device push (docs/apns.md 3.2 and section 4).
+/// The body of a device push (docs/internals/apns.md 3.2 and section 4).
 enum DevicePush {
     /// Checked in this order:
     ///

@@ -2,7 +2,7 @@
 package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// Bytes a token may have. Apple names no length and asks not to rely on one (docs/apns.md 3.1).
+    /// Bytes a token may have. Apple names no length and asks not to rely on one (docs/internals/apns.md 3.1).
     package static let maximumLength = 512
 
     /// `nil` for no bytes, and for more than `maximumLength`.

@@ -1,10 +1,12 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The messages of one channel, or of one crowd of tokens, in order: at most one is under way, and the newest state wins.
+/// The messages of one channel, or of one crowd of tokens, in order: at most one is under way, and the newest state
+/// wins.
 ///
-/// Every rule of order, supersession, expiry, pacing, rank and due time is a verb of this value (docs/life-cycles.md,
-/// "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back; nothing else writes the row.
+/// Every rule of order, supersession, expiry, pacing, rank and due time is a verb of this value
+/// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back;
+/// nothing else writes the row.
 package struct Lane: Sendable, Hashable {
     /// Where a lane's messages go.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -17,7 +19,8 @@ package struct Lane: Sendable, Hashable {
 
         package var isCrowd: Bool { self == .crowd }
 
-        /// Bytes that APNs takes of a message's body: fewer for a token than for a channel (docs/apns.md section 4).
+        /// Bytes that APNs takes of a message's body: fewer for a token than for a channel (docs/internals/apns.md
+        /// section 4).
         package var bodyLimit: Int { self == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload }
     }
 
@@ -97,7 +100,7 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// How far `aps.timestamp` may run ahead of the clock when a lane sends faster than one a second: devices drop what
-    /// is more than about eight hours ahead (docs/apns.md section 4). Beyond it the lane waits for the clock.
+    /// is more than about eight hours ahead (docs/internals/apns.md section 4). Beyond it the lane waits for the clock.
     package static let timestampLead = 3_600
     /// Seconds between two looks at a lane whose channel takes no messages for now.
     package static let channelPause: TimeInterval = 5
@@ -185,8 +188,8 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A message that was accepted for a later time, because only quiet members of a state changed, goes no later and no
-    /// less urgently than one that it takes the place of: it brings that one's news, too.
+    /// A message that was accepted for a later time, because only quiet members of a state changed, goes no later and
+    /// no less urgently than one that it takes the place of: it brings that one's news, too.
     private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
         guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
         messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }

@@ -50,7 +50,8 @@ package struct ReconciliationReport: Sendable, Hashable {
 
     /// Why a reconciliation only raised its voice.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
-        /// Every known channel vanished at once: turning the capability off deletes them all (docs/apns.md 1.2).
+        /// Every known channel vanished at once: turning the capability off deletes them all (docs/internals/apns.md
+        /// 1.2).
         case capabilityOff = "capability-off"
         /// Apple has channels that its list lacks: absence from it proves nothing.
         case listIncomplete = "list-incomplete"

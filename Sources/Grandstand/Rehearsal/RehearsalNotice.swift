@@ -21,7 +21,7 @@ package struct RehearsalNotice: Sendable, Hashable {
     package var subject: String
     package var detail: String
 
-    /// Starts by push a phone takes in an hour; reported as about ten (docs/apns.md section 3).
+    /// Starts by push a phone takes in an hour; reported as about ten (docs/internals/apns.md section 3).
     static let startsAnHour = 10
 
     /// Everything there is to say of these events.

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 package import JSON
 
-/// The report for programs; docs/rehearsal.md has its fields, whose names do not change.
+/// The report for programs; docs/organising.md has its fields, whose names do not change.
 extension RehearsalReport: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("day", day)

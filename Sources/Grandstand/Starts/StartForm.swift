@@ -4,7 +4,7 @@ package enum StartForm: Sendable, Hashable {
     case channel
     /// Its activity gets a token of its own (`input-push-token`).
     case token
-    /// The system knows neither key, and starts nothing from a push that has one (docs/apns.md 3.2).
+    /// The system knows neither key, and starts nothing from a push that has one (docs/internals/apns.md 3.2).
     case plain
     case ineligible(Ineligible)
 

@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import JSON
 
-/// The `aps` dictionary of a push that starts a Live Activity (docs/apns.md 3.2 and 4), assembled from values of ours and
-/// bytes of the organiser's, which are spliced as they were written.
+/// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4), assembled from values
+/// of ours and bytes of the organiser's, which are spliced as they were written.
 package struct StartPayload: Sendable, Hashable {
     /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
     package enum Input: Sendable, Hashable {

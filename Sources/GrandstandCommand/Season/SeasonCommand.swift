@@ -12,9 +12,9 @@ struct SeasonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "season", abstract: "Events out of an iCalendar or CSV file.",
         discussion: """
-            docs/season.md has the members of PLAN. Exits 0 when it is done, also when nothing changed; 3 when more than a \
-            third of the events to come would be cancelled: none was, and --accept-removals does it; 1 when it failed. A \
-            run that broke off is finished by the next.
+            docs/organising.md has the members of PLAN. Exits 0 when it is done, also when nothing changed; 3 when more \
+            than a third of the events to come would be cancelled: none was, and --accept-removals does it; 1 when it \
+            failed. A run that broke off is finished by the next.
             """,
         subcommands: [Preview.self, Apply.self])
 

@@ -35,14 +35,15 @@ extension PostgresChannelStore {
     /// The event `e` of a channel `c`.
     static let event: PostgresQuery = "(select * from events where key = c.event_key offset 0) e"
 
-    /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more, or it
-    /// wants another channel or none.
+    /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more, or
+    /// it wants another channel or none.
     static let audienceLane: PostgresQuery = """
         (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c"))
             and \(AudienceColumns.wantsChannel("u")))
         """
 
-    /// The same, unless the audience got its end: nothing follows it, so it needs its channel no more than one that went.
+    /// The same, unless the audience got its end: nothing follows it, so it needs its channel no more than one that
+    /// went.
     static let openLane: PostgresQuery = "(select id from lanes where id = \(audienceLane) and fenced_at is null)"
 
     /// Whether a message of a lane is not settled yet; null: none is.
@@ -55,7 +56,7 @@ extension PostgresChannelStore {
         "greatest(c.needed_until, (select max(stored_until) from lanes where channel = c.id))"
 
     /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may
-    /// still need them, `retireAfter` at least (docs/apns.md section 8).
+    /// still need them, `retireAfter` at least (docs/internals/apns.md section 8).
     ///
     /// For each that no device needs, a creation that APNs had no place for is asked again: it takes that place
     /// (`reclaim`).

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOSSL
 
 /// TLS for a client: 1.2 or newer, ALPN `h2` and nothing else, the certificate fully verified. A server that
-/// asks for a client certificate gets an empty one (APNs does ask; docs/apns.md 1.1).
+/// asks for a client certificate gets an empty one (APNs does ask; docs/internals/apns.md 1.1).
 struct ClientTLS: Sendable {
     private let context: NIOSSLContext
     private let serverName: String?

@@ -26,7 +26,7 @@ struct HeaderFields {
         try add(pseudo: ":method", request.method)
         try add(pseudo: ":scheme", "https")
         try add(pseudo: ":authority", request.authority)
-        // nghttp2 never indexes :path by itself; Apple asks for the same (docs/apns.md 6).
+        // nghttp2 never indexes :path by itself; Apple asks for the same (docs/internals/apns.md 6).
         try add(pseudo: ":path", request.path)
         for header in request.headers { try add(header) }
     }

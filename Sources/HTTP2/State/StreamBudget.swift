@@ -2,7 +2,8 @@
 struct StreamBudget {
     /// Our own cap: what a peer that names no limit gets.
     let cap: Int
-    /// Streams allowed until the peer answered a request with credentials it accepts (1 for APNs; docs/apns.md 6).
+    /// Streams allowed until the peer answered a request with credentials it accepts (1 for APNs;
+    /// docs/internals/apns.md 6).
     let initial: Int
     /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS as it stands; nothing is allowed before the first SETTINGS.
     var peerLimit = 0

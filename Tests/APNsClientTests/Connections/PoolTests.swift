@@ -5,7 +5,7 @@ internal import HTTP2
 internal import Synchronization
 internal import Testing
 
-/// The pool against servers that leave, refuse, fall silent and come back: docs/http2.md's failure table.
+/// The pool against servers that leave, refuse, fall silent and come back: docs/internals/http2.md's failure table.
 @Suite(.timeLimit(.minutes(1)))
 struct PoolTests {
     /// Sends `count` messages, `width` at a time, and counts the answers.

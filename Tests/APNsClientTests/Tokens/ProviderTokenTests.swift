@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import APNsClient
 
-/// The provider token's form, and when there is a new one (docs/apns.md section 5).
+/// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
     private static let credentials = KeyFolder.credentials
     /// The start of ten minutes.

@@ -3,8 +3,8 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-/// docs/conformance.json, the table that scripts/simulator-conformance runs through other people's clients, through ours:
-/// HTTP/2 over TLS, a connection for each case.
+/// docs/internals/conformance.json, the table that scripts/simulator-conformance runs through other people's clients,
+/// through ours: HTTP/2 over TLS, a connection for each case.
 @Suite(.timeLimit(.minutes(2)))
 struct PublishedTableTests {
     @Test func `every case is answered as the table says`() async throws {
@@ -61,7 +61,7 @@ struct PublishedTableTests {
     }
 }
 
-/// docs/conformance.json.
+/// docs/internals/conformance.json.
 private struct Table: Decodable {
     struct Case: Decodable {
         let operation: String
@@ -81,7 +81,7 @@ private struct Table: Decodable {
     static func published() throws -> Table {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         return try JSONDecoder().decode(
-            Table.self, from: Data(contentsOf: root.appending(path: "docs/conformance.json")))
+            Table.self, from: Data(contentsOf: root.appending(path: "docs/internals/conformance.json")))
     }
 }
 

@@ -5,13 +5,15 @@ internal import GrandstandTestKit
 internal import Synchronization
 internal import Testing
 
-/// What the cache and entity tags save, counted at the server's door. `GRANDSTAND_PHONES=1000` for docs/benchmarks.md.
+/// What the cache and entity tags save, counted at the server's door. `GRANDSTAND_PHONES=1000` for
+/// docs/internals/benchmarks.md.
 @Suite(.timeLimit(.minutes(5)))
 struct ThousandPhonesTests {
     private static let phones = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 20
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
 
-    /// Seconds after the first when the app is opened again: at kick-off, twice around a goal, at half-time, at the end.
+    /// Seconds after the first when the app is opened again: at kick-off, twice around a goal, at half-time, at the
+    /// end.
     private static let openings: [Double] = [0, 900, 905, 2_800, 6_300]
 
     @Test func `phones with a cache make half the requests, and most of those are answered without a body`()
