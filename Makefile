@@ -10,7 +10,7 @@ ALONE = ^(EndToEndTests|PostgresTests)\.FreezeTests|within (five|ten) seconds
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run watch portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
+.PHONY: help setup build demo run watch docs portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -30,6 +30,10 @@ run: build ## the same set-up, staying up, with a key and calls to try
 watch: build ## a match with an outage beside a real Prometheus: which alerts fire, and that they stop
 	@scripts/setup watch
 	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch
+
+docs: build ## check the pages: every link, and the shell blocks against a demo that stays up
+	@scripts/setup curl python3
+	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/check-docs
 
 test: setup ## build and run every test
 	swift build --build-tests
