@@ -88,8 +88,7 @@ final class ConnectionPool: Sendable {
     /// Waits until there may be a connection.
     ///
     /// - Throws: `Unavailable` after `deadline`, or at once when the server cannot be trusted or speaks no HTTP/2,
-    ///   which
-    ///   waiting does not mend; `Closed`; `CancellationError`.
+    ///   which waiting does not mend; `Closed`; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
         let timer = Task {

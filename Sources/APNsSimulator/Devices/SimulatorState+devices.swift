@@ -35,8 +35,7 @@ extension SimulatorState {
     /// A person starts an activity in an app. It listens to a channel, or gets a token of its own.
     ///
     /// - Throws: when there is no such device, it is too old for channels, the channel is not there, or the data are
-    ///   too
-    ///   large: ActivityKit does not start it then (docs/internals/apns.md 3.2, C5).
+    ///   too large: ActivityKit does not start it then (docs/internals/apns.md 3.2, C5).
     mutating func startActivity(
         _ start: ActivityStart, on id: String, now: Date
     ) throws(SimulatorError) -> Activity {

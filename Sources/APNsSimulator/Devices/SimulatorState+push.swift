@@ -20,8 +20,7 @@ extension SimulatorState {
     /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
     ///    `DeviceTokenNotForTopic`; no good any more: 410 `Unregistered` or `ExpiredToken`
     /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush`
-    /// has
-    ///     it
+    ///     has it
     /// 11. the buckets: `TooManyRequests`
     mutating func push(
         _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Date
