@@ -140,7 +140,9 @@ let package = Package(
         .target(name: "JSON", swiftSettings: settings),
         .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
         .target(name: "Grandstand", dependencies: ["APNsWire", "GrandstandContract", "JSON"], swiftSettings: settings),
-        .target(name: "Calendars", dependencies: ["APNsWire", "Grandstand", "JSON"], swiftSettings: settings),
+        .target(
+            name: "Calendars", dependencies: ["APNsWire", "Grandstand", "GrandstandContract", "JSON"],
+            swiftSettings: settings),
         .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
         // Transports: they know nothing of Grandstand.
@@ -325,9 +327,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "EmbeddedPostgres", "Grandstand", "JSON",
-                "GrandstandHTTP",
-                "GrandstandApp",
+                "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "ContractKit", "EmbeddedPostgres", "Grandstand",
+                "JSON", "GrandstandHTTP", "GrandstandApp",
                 "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
                 "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDay", "MatchDriver", "PhoneFakes", "Postgres",
                 crypto, log,

@@ -34,33 +34,14 @@ extension ContentPreview.Shown: JSONObjectWritable {
     }
 }
 
-extension JSONFields {
-    /// An app's templates, each with a fault where it cannot be read; `nil`: it has none.
-    package mutating func preview(_ name: String) -> AppPreview? {
-        guard var nested = fields(name) else { return nil }
-        let preview = AppPreview(compact: nested.template("compact"), expanded: nested.template("expanded"))
-        absorb(nested)
-        return preview.isEmpty ? nil : preview
-    }
-
-    private mutating func template(_ name: String) -> String? {
-        guard let value = value(name) else { return nil }
-        guard case .string(let text) = value.kind else {
-            fault(name, "A string was expected, not \(value.kindName).")
-            return nil
-        }
-        // A line's end is all that a template has of control characters.
-        guard !text.isEmpty, text.unicodeScalars.allSatisfy({ $0 == "\n" || $0.value >= 0x20 && $0.value != 0x7F })
-        else {
-            fault(name, "A Mustache template was expected: some text, without control characters but line feeds.")
-            return nil
-        }
+extension ContentPreview {
+    /// Why a text is no template; `nil`: it is one, or there is none.
+    package static func fault(in text: String?) -> String? {
         do throws(PreviewTemplate.Fault) {
-            _ = try PreviewTemplate(text)
-            return text
-        } catch {
-            fault(name, "This is no Mustache template: \(error.description)")
+            _ = try text.map { text throws(PreviewTemplate.Fault) in try PreviewTemplate(text) }
             return nil
+        } catch {
+            return "This is no Mustache template: \(error.description)"
         }
     }
 }

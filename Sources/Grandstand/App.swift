@@ -73,19 +73,6 @@ package struct Credentials: Sendable, Hashable {
         self.teamID = teamID
         self.keyID = keyID
     }
-
-    /// Whether `text` can be a team or key ID: 10 letters and digits.
-    package static func isIdentifier(_ text: String) -> Bool {
-        text.utf8.count == 10
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: false
-                }
-            }
-    }
 }
 
 /// Whether the key file of an app's environment can sign, and what APNs says of it.

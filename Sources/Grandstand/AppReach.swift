@@ -4,9 +4,6 @@ package enum AppReach: Sendable, Hashable {
     case all
     case only(Set<BundleID>)
 
-    /// As many apps as a key or a webhook may be bound to.
-    package static let maximumApps = 100
-
     /// - Parameter apps: `nil`: all.
     package init(of apps: [BundleID]?) {
         self = apps.map { .only(Set($0)) } ?? .all

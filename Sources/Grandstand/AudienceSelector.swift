@@ -1,5 +1,5 @@
 package import APNsWire
-package import JSON
+package import GrandstandContract
 
 /// Some audiences of an event, as a request names them: all of an app and environment, or the one of a variant.
 package struct AudienceSelector: Sendable, Hashable {
@@ -47,29 +47,19 @@ package struct AudienceSelector: Sendable, Hashable {
     }
 }
 
-extension AudienceSelector: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("bundleId", bundleID.rawValue)
-        object.member("environment", environment.rawValue)
-        if let variant { object.member("variant", variant.rawValue) }
-    }
-
-    /// Reads one off the fields of its object, leaving faults with them; `nil` when there are any.
-    package static func read(_ fields: inout JSONFields) -> AudienceSelector? {
-        let bundleID = fields.bundleID("bundleId")
-        let environment = fields.choice("environment", APNsEnvironment.self, required: true)
-        let variant = fields.variant()
-        guard let bundleID, let environment else { return nil }
-        return AudienceSelector(bundleID: bundleID, environment: environment, variant: variant)
+extension AudienceSelector {
+    /// - Throws: `internal-error` for what openapi.yaml does not allow.
+    package init(_ selector: Contract.AudienceSelector) throws(Problem) {
+        self.init(
+            bundleID: try BundleID(allowed: selector.bundleId), environment: try APNsEnvironment(selector.environment),
+            variant: try selector.variant.map { text throws(Problem) in try Variant(allowed: text) })
     }
 }
 
-extension JSONFields {
-    /// A required bundle ID.
-    package mutating func bundleID(_ name: String) -> BundleID? {
-        read(name, BundleID.rule, required: true, BundleID.init)
+extension Contract.AudienceSelector {
+    package init(_ selector: AudienceSelector) {
+        self.init(
+            bundleId: selector.bundleID.rawValue, environment: .init(rawValue: selector.environment.rawValue),
+            variant: selector.variant?.rawValue)
     }
-
-    /// The variant of an audience; `nil`: none was given.
-    package mutating func variant() -> Variant? { read("variant", Variant.rule, Variant.init) }
 }

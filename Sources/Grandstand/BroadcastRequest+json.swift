@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import GrandstandContract
 package import JSON
 
 extension BroadcastRequest: JSONObjectWritable {
@@ -10,7 +11,7 @@ extension BroadcastRequest: JSONObjectWritable {
         if let contentState = payload.contentState { object.member("contentState", raw: contentState) }
         if let alert = payload.alert { object.member("alert", raw: alert) }
         if let byVariant = BroadcastContent.text(byVariant) { object.member("byVariant", raw: byVariant) }
-        if let audiences { object.member("audiences", audiences) }
+        if let audiences { object.member("audiences", audiences.map(Contract.AudienceSelector.init)) }
         if let priority { object.member("priority", priority.rawValue) }
         if let expiresIn { object.member("expiresIn", expiresIn) }
         if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }

@@ -25,10 +25,6 @@ package struct EventSpecification: Sendable, Hashable {
     /// The name of the content type of audiences that name none.
     package var content: String?
 
-    package static let maximumTopics = 200
-    /// A year: beyond it a season's channels are open from its declaration.
-    package static let maximumOpenBefore = 31_536_000
-
     package init(
         key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: [UInt8]? = nil,

@@ -1,6 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
-package import JSON
+package import GrandstandContract
+internal import JSON
 
 /// The values that an event's messages take where they give none.
 package struct EventDefaults: Sendable, Hashable {
@@ -21,9 +22,6 @@ package struct EventDefaults: Sendable, Hashable {
         self.expiresIn = expiresIn
         self.relevanceScore = relevanceScore
     }
-
-    /// The longest that anything of an activity is on a lock screen (docs/internals/apns.md section 4).
-    package static let maximumStaleAfter = APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime
 
     package var isEmpty: Bool { self == EventDefaults() }
 
@@ -47,42 +45,36 @@ extension BroadcastRequest {
     }
 }
 
-// MARK: JSON
-
-extension EventDefaults: JSONObjectWritable {
-    /// As they were declared, without the members that were left out.
-    package func write(members object: inout JSONWriter) {
-        if let priority { object.member("priority", priority.rawValue) }
-        if let staleAfter { object.member("staleAfter", staleAfter) }
-        if let expiresIn { object.member("expiresIn", expiresIn) }
-        if let relevanceScore { object.member("relevanceScore", raw: relevanceScore) }
-    }
-
-    /// Reads them off an object, leaving faults with `fields`.
-    package init(_ fields: inout JSONFields) {
+extension EventDefaults {
+    /// - Throws: `internal-error` for what openapi.yaml does not allow.
+    package init(_ defaults: Contract.EventDefaults) throws(Problem) {
         self.init(
-            priority: fields.priority(),
-            staleAfter: fields.integer("staleAfter", in: 1...Self.maximumStaleAfter),
-            expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
-            relevanceScore: fields.number("relevanceScore"))
+            priority: try APNsPriority(defaults.priority), staleAfter: defaults.staleAfter,
+            expiresIn: defaults.expiresIn, relevanceScore: defaults.relevanceScoreText?.bytes)
     }
 
-    /// Reads what `write` wrote.
+    /// Reads the text of `Contract.EventDefaults`.
     package init(parsing text: [UInt8]) throws(Problem) {
-        var fields = JSONFields(try JSONValue(parsing: text))
-        self.init(&fields)
-        try fields.finish()
+        try self.init(try Contract.EventDefaults.read(try JSONValue(parsing: text)))
     }
 }
 
-extension JSONFields {
-    /// One of Apple's three priorities.
-    package mutating func priority(_ name: String = "priority") -> APNsPriority? {
-        guard let value = value(name) else { return nil }
-        guard let priority = Self.integer(value).flatMap(APNsPriority.init) else {
-            fault(name, "1, 5 or 10 was expected.")
-            return nil
+extension Contract.EventDefaults {
+    /// As they were declared, without the members that were left out.
+    package init(_ defaults: EventDefaults) {
+        self.init(
+            priority: defaults.priority?.rawValue, staleAfter: defaults.staleAfter, expiresIn: defaults.expiresIn)
+        relevanceScoreText = defaults.relevanceScore.flatMap(KeptNumber.init)
+    }
+}
+
+extension APNsPriority {
+    /// - Throws: `internal-error` for a number that openapi.yaml does not allow.
+    package init?(_ number: Int?) throws(Problem) {
+        guard let number else { return nil }
+        guard let priority = APNsPriority(rawValue: number) else {
+            throw Problem(.internalError, "openapi.yaml allows a priority that this server does not know.")
         }
-        return priority
+        self = priority
     }
 }

@@ -1,12 +1,13 @@
+internal import GrandstandContract
 internal import JSON
 
 /// The organiser's name for a season: a league, a cup. Events have it in `metadata.season.name`.
 package struct SeasonName: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
-    /// Accepts 1 to 64 of what an event key accepts; `nil` for anything else.
+    /// `nil` for text that openapi.yaml does not allow.
     package init?(rawValue: String) {
-        guard EventKey(rawValue: rawValue) != nil, rawValue.utf8.count <= 64 else { return nil }
+        guard TextRule.seasonName.accepts(rawValue) else { return nil }
         self.rawValue = rawValue
     }
 
@@ -16,8 +17,8 @@ package struct SeasonName: RawRepresentable, Sendable, Hashable, CustomStringCon
         return json["season"]?["name"]?.string.flatMap(SeasonName.init)
     }
 
-    /// The rule of the alphabet, for refusals.
-    package static let rule = "A season's name is 1 to 64 of A-Z a-z 0-9 . _ : and -."
+    /// The sentence for refusals.
+    package static let rule = TextRule.seasonName.sentence
 
     package var description: String { rawValue }
 }

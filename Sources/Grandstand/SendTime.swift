@@ -14,9 +14,6 @@ package struct EventTimes: Sendable, Hashable {
 }
 
 extension BroadcastRequest {
-    /// A year, in seconds: the most that `sendAfterStart` may be away from the start.
-    package static let maximumAfterStart = 31_536_000
-
     /// The request with the time that its `sendAfterStart` comes to.
     ///
     /// - Throws: `invalid-request` when it counts from a start that is not known.

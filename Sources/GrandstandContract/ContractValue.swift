@@ -37,10 +37,13 @@ extension ContractWord {
 /// The members of an object that is read.
 package struct JSONMembers {
     private let members: [(name: String, value: JSONValue)]
+    /// The object's text.
+    fileprivate let source: ArraySlice<UInt8>
 
     init(_ json: JSONValue) throws {
         guard case .object(let members) = json.kind else { throw json.mismatch("an object") }
         self.members = members
+        source = json.source
     }
 
     func required<Value: JSONReadable>(_ name: String) throws -> Value {
@@ -68,7 +71,7 @@ extension String: JSONReadable {
 
 extension Int: JSONReadable {
     package init(json: JSONValue) throws {
-        guard case .number(let text) = json.kind, let number = Int(text) else { throw json.mismatch("a whole number") }
+        guard let number = json.integer else { throw json.mismatch("a whole number") }
         self = number
     }
 }
@@ -82,8 +85,12 @@ extension Double: JSONReadable {
 
 extension Bool: JSONReadable {
     package init(json: JSONValue) throws {
-        guard case .bool(let flag) = json.kind else { throw json.mismatch("true or false") }
-        self = flag
+        switch json.kind {
+        case .bool(let flag): self = flag
+        // Apple's own spelling of a flag.
+        case .number("1"): self = true
+        default: throw json.mismatch("true or false")
+        }
     }
 }
 
@@ -127,11 +134,58 @@ extension Date: JSONWritable {
     package func write(to json: inout JSONWriter) { json.string(RFC3339.text(self)) }
 }
 
+extension Double: JSONWritable {
+    package func write(to json: inout JSONWriter) { json.raw((Int(exactly: self).map(String.init) ?? "\(self)").utf8) }
+}
+
+/// The text that an object was read from. It is no part of what the object says: objects with the same members are equal.
+struct KeptText: Sendable, Hashable {
+    private var bytes: [UInt8]?
+
+    init() {}
+    init(_ members: JSONMembers) { bytes = Array(members.source) }
+
+    /// Writes the text, or what `members` writes where there is none.
+    func write(to json: inout JSONWriter, _ members: (inout JSONWriter) -> Void) {
+        if let bytes { json.raw(bytes) } else { json.object(members) }
+    }
+
+    static func == (_: Self, _: Self) -> Bool { true }
+    func hash(into _: inout Hasher) {}
+}
+
+/// A number that is written as it was read: `7.50` stays so.
+package struct KeptNumber: Sendable, Hashable, JSONReadable, JSONWritable {
+    package let bytes: [UInt8]
+    package let value: Double
+
+    package init(_ value: Double) {
+        self.value = value
+        bytes = JSONWriter.text(value)
+    }
+
+    /// - Parameter text: of a number of JSON.
+    package init?(text: [UInt8]) {
+        guard let value = Double(String(decoding: text, as: UTF8.self)) else { return nil }
+        self.value = value
+        bytes = text
+    }
+
+    package init(json: JSONValue) throws {
+        value = try Double(json: json)
+        bytes = json.bytes
+    }
+
+    package func write(to json: inout JSONWriter) { json.raw(bytes) }
+
+    package static func == (one: Self, other: Self) -> Bool { one.value == other.value }
+    package func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
 extension JSONWriter {
     package mutating func member(_ name: StaticString, _ value: Double?) {
         self.name(name)
-        guard let value else { return null() }
-        raw((Int(exactly: value).map(String.init) ?? "\(value)").utf8)
+        if let value { value.write(to: &self) } else { null() }
     }
 
     package mutating func member(_ name: StaticString, _ value: Bool?) {

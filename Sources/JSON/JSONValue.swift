@@ -42,6 +42,12 @@ extension JSONValue {
         return members.first { $0.name == name }?.value
     }
 
+    /// The whole number that it is, however it is written: `5.0` and `5e0` are 5, as in JSON Schema.
+    package var integer: Int? {
+        guard case .number(let text) = kind else { return nil }
+        return Int(text) ?? Double(text).flatMap(Int.init(exactly:))
+    }
+
     /// The text of a string; `nil` of anything else.
     package var string: String? { if case .string(let text) = kind { text } else { nil } }
 

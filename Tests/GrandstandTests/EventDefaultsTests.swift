@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -45,7 +46,7 @@ struct EventDefaultsTests {
 
     @Test func `they are read as they are written`() throws {
         for written in [defaults, EventDefaults(), EventDefaults(staleAfter: 43_200)] {
-            #expect(try EventDefaults(parsing: JSONWriter.text(written)) == written)
+            #expect(try EventDefaults(parsing: JSONWriter.text(Contract.EventDefaults(written))) == written)
         }
         #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"staleAfter": 0}"#.utf8)) }
         #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }

@@ -73,7 +73,7 @@ extension JSONFields {
     }
 
     fileprivate mutating func topicTemplates() -> [Template] {
-        (array("topics", count: 0...EventSpecification.maximumTopics) ?? []).compactMap { value, pointer in
+        (array("topics", count: 0...200) ?? []).compactMap { value, pointer in
             let template = value.string.flatMap { $0.isEmpty || $0.utf8.count > 500 ? nil : Template($0) }
             if template == nil { fault(at: pointer, "A text such as team:{home} was expected. \(Template.rule)") }
             return template

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 package import JSON
 
 /// What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state
@@ -28,24 +29,24 @@ package struct ContentType: Sendable {
     /// The rules as they were declared; `nil`: none were.
     private let rulesText: [UInt8]?
 
-    package static let mostVersions = 20
-
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
     package init(_ bundleID: BundleID, _ attributesType: String, body: JSONValue) throws(Problem) {
+        self = try Contract.ContentTypeDraft.read(body) { draft, faults throws(Problem) in
+            try ContentType(bundleID, attributesType, draft, &faults)
+        }
+    }
+
+    private init(
+        _ bundleID: BundleID, _ attributesType: String, _ draft: Contract.ContentTypeDraft,
+        _ faults: inout RequestFaults
+    ) throws(Problem) {
         self.bundleID = bundleID
         self.attributesType = attributesType
-        rulesText = body["rules"].flatMap { if case .null = $0.kind { nil } else { $0.bytes } }
-        var fields = JSONFields(body)
-        check = fields.choice("check") ?? .warn
-        versions = Self.versions(&fields)
-        stamp = Self.stamp(&fields)
-        if var nested = fields.fields("rules") {
-            rules = StateRules(&nested)
-            fields.absorb(nested)
-        } else {
-            rules = StateRules()
-        }
-        try fields.finish()
+        rulesText = draft.rules.map(JSONWriter.text)
+        check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
+        versions = try Self.versions(draft.versions, &faults)
+        stamp = try draft.stamp.flatMap { stamp throws(Problem) in try Stamp(stamp, &faults) }
+        rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, &faults) } ?? StateRules()
     }
 
     /// Reads what `declaration` wrote.
@@ -53,39 +54,33 @@ package struct ContentType: Sendable {
         try self.init(bundleID, attributesType, body: try JSONValue(parsing: text))
     }
 
-    private static func versions(_ fields: inout JSONFields) -> [Version] {
+    private static func versions(
+        _ drafts: [Contract.ContentVersion], _ faults: inout RequestFaults
+    ) throws(Problem) -> [Version] {
         var versions: [Version] = []
-        for (value, pointer) in fields.array("versions", required: true, count: 1...mostVersions) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            let name = nested.text("name", required: true, maximum: 64)
-            let document = nested.value("schema", required: true)
-            if let name, versions.contains(where: { $0.name == name }) {
-                nested.fault("name", "The version \(JSONText.quoted(name)) stands twice.")
+        var names: Set<String> = []
+        for (index, draft) in drafts.enumerated() {
+            if !names.insert(draft.name).inserted {
+                faults.add("/versions/\(index)/name", "The version \(JSONText.quoted(draft.name)) stands twice.")
             }
-            if let name, let document {
-                if case .object = document.kind {
-                    var faults = FaultList()
-                    let schema = ContentSchema(document, pointer: nested.pointer(to: "schema"), faults: &faults)
-                    for fault in faults.listed { nested.fault(at: fault.pointer, fault.detail) }
-                    if let schema {
-                        versions.append(Version(name: name, schemaText: document.bytes, schema: schema))
-                    }
-                } else {
-                    nested.fault("schema", "An object was expected, not \(document.kindName).")
-                }
-            }
-            fields.absorb(nested)
+            var places = FaultList()
+            let document = try draft.schema.tree()
+            let schema = ContentSchema(document, pointer: "/versions/\(index)/schema", faults: &places)
+            for place in places.listed { faults.add(place.pointer, place.detail) }
+            if let schema { versions.append(Version(name: draft.name, schemaText: document.bytes, schema: schema)) }
         }
         return versions
     }
+}
 
-    private static func stamp(_ fields: inout JSONFields) -> Stamp? {
-        guard var nested = fields.fields("stamp") else { return nil }
-        let member = nested.read("member", JSONPointer.rule, required: true, JSONPointer.init)
-        let form = nested.choice("as", Stamp.Form.self, required: true)
-        fields.absorb(nested)
-        guard let member, let form else { return nil }
-        return Stamp(member: member, form: form)
+extension Stamp {
+    /// - Returns: `nil` where `faults` got one.
+    fileprivate init?(_ draft: Contract.Stamp, _ faults: inout RequestFaults) throws(Problem) {
+        guard let member = JSONPointer(draft.member) else {
+            faults.add("/stamp/member", JSONPointer.rule)
+            return nil
+        }
+        self.init(member: member, form: try Form(draft.`as`))
     }
 }
 

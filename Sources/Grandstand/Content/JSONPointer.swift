@@ -1,10 +1,11 @@
+internal import GrandstandContract
 package import JSON
 
 /// The place of a member in a content: a JSON Pointer (RFC 6901) to members of objects, such as `/team/name`.
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     package let names: [String]
 
-    package static let rule = "A JSON Pointer to a member was expected, such as /home or /team/name."
+    package static let rule = TextRule.jSONPointer.sentence
 
     /// - Returns: `nil` for text that is no pointer to a member.
     package init?(_ text: String) {

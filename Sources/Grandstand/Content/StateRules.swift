@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 package import JSON
 
 /// Which changes of a state are quiet and which ring, as a content type declares them.
@@ -13,20 +14,18 @@ package struct StateRules: Sendable {
 
     package init() {}
 
-    /// Reads the member `rules`, leaving faults with `fields`.
-    init(_ fields: inout JSONFields) {
-        for (value, pointer) in fields.array("quiet", count: 0...100) ?? [] {
-            if let place = value.string.flatMap(JSONPointer.init) {
+    /// Reads the member `rules` of a content type.
+    init(_ draft: Contract.StateRules, _ faults: inout RequestFaults) throws(Problem) {
+        for (index, text) in (draft.quiet ?? []).enumerated() {
+            if let place = JSONPointer(text) {
                 quiet.append(place)
             } else {
-                fields.fault(at: pointer, JSONPointer.rule)
+                faults.add("/rules/quiet/\(index)", JSONPointer.rule)
             }
         }
-        quietInterval = fields.integer("quietInterval", in: 1...3_600) ?? Self.standardQuietInterval
-        for (value, pointer) in fields.array("rings", count: 0...100) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            if let rule = RingRule(&nested) { rings.append(rule) }
-            fields.absorb(nested)
+        quietInterval = draft.quietInterval ?? Self.standardQuietInterval
+        for (index, ring) in (draft.rings ?? []).enumerated() {
+            if let rule = try RingRule(ring, at: "/rules/rings/\(index)", &faults) { rings.append(rule) }
         }
     }
 
@@ -55,55 +54,59 @@ package struct RingRule: Sendable {
     private let alert: AlertTemplate
     private let alertsByLocale: LocaleLookup<AlertTemplate>
 
-    /// - Returns: `nil` where `fields` got a fault.
-    init?(_ fields: inout JSONFields) {
-        var condition: Condition?
-        if let value = fields.value("when", required: true) {
-            var when = JSONFields(value, pointer: fields.pointer(to: "when"))
-            condition = Self.condition(&when)
-            fields.absorb(when)
-        }
+    /// - Returns: `nil` where `faults` got one.
+    init?(_ draft: Contract.RingRule, at pointer: String, _ faults: inout RequestFaults) throws(Problem) {
         let advice = "A rule that rings needs a text to show."
-        var texts: [AlertTemplate] = []
-        if let value = fields.value("alert", required: true) {
-            let pointer = fields.pointer(to: "alert")
-            _ = fields.alert(value, at: pointer, advice: advice)
-            texts = [AlertTemplate(value, pointer, &fields)].compactMap(\.self)
-        }
+        let condition = try Self.condition(draft.when, at: pointer + "/when", &faults)
+        faults.requireText(of: draft.alert, at: pointer + "/alert", advice)
+        let alert = AlertTemplate(try draft.alert.tree(), pointer + "/alert", &faults)
+        faults.requireTexts(of: draft.alertsByLocale ?? [:], at: pointer + "/alertsByLocale", advice)
         var byLocale: [String: AlertTemplate] = [:]
-        for (tag, text) in fields.alertsByLocale(advice: advice) {
-            let pointer = fields.pointer(to: "alertsByLocale") + JSONText.pointer([tag])
-            byLocale[tag] = (try? JSONValue(parsing: text)).flatMap { AlertTemplate($0, pointer, &fields) }
+        for (tag, alert) in (draft.alertsByLocale ?? [:]).sorted(by: { $0.key < $1.key }) {
+            byLocale[tag] = AlertTemplate(
+                try alert.tree(), pointer + "/alertsByLocale" + JSONText.pointer([tag]), &faults)
         }
-        guard let condition, let alert = texts.first else { return nil }
+        guard let condition, let alert else { return nil }
         self.condition = condition
         self.alert = alert
         alertsByLocale = LocaleLookup(byLocale)
     }
 
-    private static func condition(_ when: inout JSONFields) -> Condition? {
-        let value = when.value("value")
+    private static func condition(
+        _ when: Contract.RingCondition, at pointer: String, _ faults: inout RequestFaults
+    ) throws(Problem) -> Condition? {
+        let value = try when.value.map { value throws(Problem) in try value.tree() }
         var found: [(name: String, condition: Condition)] = []
-        for name in ["increases", "decreases", "changes", "becomes", "appears"] {
-            guard let place = when.read(name, JSONPointer.rule, JSONPointer.init) else { continue }
+        let places = [
+            ("increases", when.increases), ("decreases", when.decreases), ("changes", when.changes),
+            ("becomes", when.becomes), ("appears", when.appears),
+        ]
+        for case (let name, let text?) in places {
+            guard let place = JSONPointer(text) else {
+                faults.add("\(pointer)/\(name)", JSONPointer.rule)
+                continue
+            }
             switch name {
             case "increases": found.append((name, .increases(place)))
             case "decreases": found.append((name, .decreases(place)))
             case "changes": found.append((name, .changes(place)))
             case "becomes":
-                if value == nil { when.fault("value", "becomes needs a value.") }
-                if let value { found.append((name, .becomes(place, value))) }
+                if let value {
+                    found.append((name, .becomes(place, value)))
+                } else {
+                    faults.add("\(pointer)/value", "becomes needs a value.")
+                }
             default: found.append((name, .appears(place, value)))
             }
         }
         guard let first = found.first, found.count == 1 else {
-            when.fault(
-                found.last?.name ?? "increases",
+            faults.add(
+                "\(pointer)/\(found.last?.name ?? "increases")",
                 "Exactly one of increases, decreases, changes, becomes and appears was expected.")
             return nil
         }
         if value != nil, first.name != "becomes", first.name != "appears" {
-            when.fault("value", "value goes with becomes and appears only.")
+            faults.add("\(pointer)/value", "value goes with becomes and appears only.")
         }
         return first.condition
     }
@@ -149,15 +152,15 @@ struct AlertTemplate: Sendable {
     /// Texts of an alert in which members may be named; others, such as a sound, stay as they are.
     private static let texts: Set = ["title", "body", "loc-args"]
 
-    init?(_ alert: JSONValue, _ pointer: String, _ fields: inout JSONFields) {
+    init?(_ alert: JSONValue, _ pointer: String, _ faults: inout RequestFaults) {
         self.alert = alert
         guard case .object(let members) = alert.kind else { return nil }
         for member in members where Self.texts.contains(member.name) {
             var isSound = true
             Self.visit(member.value) { text in isSound = isSound && AlertText(text) != nil }
             if !isSound {
-                fields.fault(
-                    at: pointer + JSONText.pointer([member.name]),
+                faults.add(
+                    pointer + JSONText.pointer([member.name]),
                     "A member's name in braces was expected, such as {home} or {old:home}. Write {{ for a brace.")
                 return nil
             }

@@ -1,3 +1,5 @@
+internal import GrandstandContract
+
 /// One Live Activity on a device, as its app reports it.
 package struct DeviceActivity: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
@@ -30,11 +32,11 @@ package struct DeviceActivity: Sendable, Hashable {
     /// Activities of one installation that are known at most: the oldest go, first those that are not shown any more.
     package static let maximumOfInstallation = 100
 
-    /// Whether an activity can be named so: what an event key accepts, ActivityKit's UUIDs among it.
-    package static func isID(_ text: String) -> Bool { EventKey(rawValue: text) != nil }
+    /// Whether openapi.yaml allows it as an activity's ID.
+    package static func isID(_ text: String) -> Bool { TextRule.activityId.accepts(text) }
 
-    /// The rule of the alphabet, for refusals.
-    package static let idRule = "An activity's ID is 1 to 128 of A-Z a-z 0-9 . _ : and -."
+    /// The sentence for refusals.
+    package static let idRule = TextRule.activityId.sentence
 
     /// The activity after this report, where `earlier` was known before: a token or channel that is left out is as it
     /// was.

@@ -1,3 +1,5 @@
+internal import GrandstandContract
+
 /// A device's or an activity's push token. Kept as bytes, never logged; people are shown its last six digits.
 package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     package let bytes: [UInt8]
@@ -42,8 +44,8 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "…\(hex.suffix(6))" }
 
-    /// The rule, for refusals.
-    package static let rule = "A token is an even number of hexadecimal digits, 1,024 at most."
+    /// The sentence for refusals.
+    package static let rule = TextRule.deviceToken.sentence
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10

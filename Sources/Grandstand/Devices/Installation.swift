@@ -46,9 +46,6 @@ package struct InstallationState: Sendable, Hashable {
         self.topics = topics
     }
 
-    package static let maximumTopics = 200
-    package static let maximumStartTokens = 20
-
     /// Whether a push can start an activity there, of a type that it has a token for, whatever it follows.
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
 }

@@ -29,8 +29,6 @@ package struct ReceiptBatch: Sendable, Hashable {
 
     /// When something was shown by our clock, as far as theirs is known.
     package func shownAt(_ receipt: Receipt) -> Date { receipt.shownAt.addingTimeInterval(-(clockAhead ?? 0)) }
-
-    package static let maximumItems = 100
 }
 
 /// Which installations are asked for receipts: a share of them, always the same ones.

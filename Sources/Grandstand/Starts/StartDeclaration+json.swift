@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import GrandstandContract
 package import JSON
 
 extension StartDeclaration: JSONObjectWritable {
@@ -14,7 +15,7 @@ extension StartDeclaration: JSONObjectWritable {
         object.member("staleDate", staleDate)
         object.name("audiences")
         guard let audiences else { return object.null() }
-        object.array(audiences) { writer, audience in audience.write(to: &writer) }
+        object.array(audiences) { writer, audience in Contract.AudienceSelector(audience).write(to: &writer) }
     }
 
     /// JSON object text of the alerts by their tags, each alert as it was written; `nil` without any.

@@ -1,3 +1,5 @@
+internal import GrandstandContract
+
 /// An absolute `http` or `https` URL that messages are posted to. Read strictly: what two parsers could take for two
 /// hosts (user names, backslashes, spaces) is no URL here.
 package struct WebhookURL: Sendable, Hashable, RawRepresentable {
@@ -16,16 +18,13 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     /// As it goes into the `Host` field.
     package let authority: String
 
-    /// For people whose URL is refused.
-    package static let rule =
-        "An absolute URL of at most 2000 characters such as https://example.com/hooks, without user name and fragment, "
-        + "was expected."
+    /// The sentence for refusals.
+    package static let rule = TextRule.webhookUrl.sentence
 
     /// `nil` for anything that breaks the rule.
     package init?(rawValue: String) {
-        guard rawValue.utf8.count <= 2_000, rawValue.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            !rawValue.utf8.contains(where: Self.excluded.contains),
-            let colon = rawValue.firstIndex(of: ":"), let scheme = Scheme(rawValue: rawValue[..<colon].lowercased()),
+        guard TextRule.webhookUrl.accepts(rawValue), let colon = rawValue.firstIndex(of: ":"),
+            let scheme = Scheme(rawValue: rawValue[..<colon].lowercased()),
             rawValue[colon...].hasPrefix("://")
         else { return nil }
         let rest = rawValue[colon...].dropFirst(3)
@@ -47,10 +46,6 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
 
     /// The address, when the host is one.
     package var address: IPAddress? { IPAddress(host) }
-
-    /// RFC 3986 allows none of them unescaped, but the fragment's `#` and the user name's `@`; the latter may stand in a
-    /// path, where we do without.
-    private static let excluded = Set("\"#<>@\\^`{|}".utf8)
 
     private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
         var host = authority

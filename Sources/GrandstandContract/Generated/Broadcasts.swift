@@ -449,7 +449,12 @@ extension Contract {
         /// Apple keeps it no longer. A past time removes it at once.
         public var dismissalDate: Date?
         /// Which of an app's activities is shown first. The highest wins.
-        public var relevanceScore: Double?
+        public var relevanceScore: Double? {
+            get { relevanceScoreText?.value }
+            set { relevanceScoreText = newValue.map(KeptNumber.init) }
+        }
+        /// Its text, as it was read.
+        package var relevanceScoreText: KeptNumber?
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
@@ -470,7 +475,7 @@ extension Contract {
             self.apnsExpiration = apnsExpiration
             self.staleDate = staleDate
             self.dismissalDate = dismissalDate
-            self.relevanceScore = relevanceScore
+            relevanceScoreText = relevanceScore.map(KeptNumber.init)
             self.sendAt = sendAt
         }
 
@@ -491,7 +496,7 @@ extension Contract {
             apnsExpiration = try object.optional("apnsExpiration")
             staleDate = try object.optional("staleDate")
             dismissalDate = try object.optional("dismissalDate")
-            relevanceScore = try object.optional("relevanceScore")
+            relevanceScoreText = try object.optional("relevanceScore")
             sendAt = try object.optional("sendAt")
         }
 
@@ -506,7 +511,7 @@ extension Contract {
             if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }
             if let staleDate { object.member("staleDate", staleDate) }
             if let dismissalDate { object.member("dismissalDate", dismissalDate) }
-            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
             if let sendAt { object.member("sendAt", sendAt) }
         }
     }
@@ -572,7 +577,12 @@ extension Contract {
         /// removes it at once.
         public var dismissalDate: Date?
         /// Which of an app's activities is shown first. The highest wins.
-        public var relevanceScore: Double?
+        public var relevanceScore: Double? {
+            get { relevanceScoreText?.value }
+            set { relevanceScoreText = newValue.map(KeptNumber.init) }
+        }
+        /// Its text, as it was read.
+        package var relevanceScoreText: KeptNumber?
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
@@ -594,7 +604,7 @@ extension Contract {
             self.apnsExpiration = apnsExpiration
             self.staleDate = staleDate
             self.dismissalDate = dismissalDate
-            self.relevanceScore = relevanceScore
+            relevanceScoreText = relevanceScore.map(KeptNumber.init)
             self.sendAt = sendAt
         }
 
@@ -611,8 +621,18 @@ extension Contract {
             self.apnsExpiration = draft.apnsExpiration
             self.staleDate = draft.staleDate
             self.dismissalDate = draft.dismissalDate
-            self.relevanceScore = draft.relevanceScore
+            relevanceScoreText = draft.relevanceScoreText
             self.sendAt = draft.sendAt
+        }
+
+        /// All of it that the other has, too.
+        package var draft: BroadcastDraft {
+            var draft = BroadcastDraft(
+                event: event, contentState: contentState, alert: alert, byVariant: byVariant, audiences: audiences,
+                priority: priority, expiresIn: expiresIn, apnsExpiration: apnsExpiration, staleDate: staleDate,
+                dismissalDate: dismissalDate, relevanceScore: relevanceScore, sendAt: sendAt)
+            draft.relevanceScoreText = relevanceScoreText
+            return draft
         }
 
         /// Reads it as the API writes it.
@@ -633,7 +653,7 @@ extension Contract {
             apnsExpiration = try object.optional("apnsExpiration")
             staleDate = try object.optional("staleDate")
             dismissalDate = try object.optional("dismissalDate")
-            relevanceScore = try object.optional("relevanceScore")
+            relevanceScoreText = try object.optional("relevanceScore")
             sendAt = try object.optional("sendAt")
         }
 
@@ -649,7 +669,7 @@ extension Contract {
             if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }
             if let staleDate { object.member("staleDate", staleDate) }
             if let dismissalDate { object.member("dismissalDate", dismissalDate) }
-            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
             if let sendAt { object.member("sendAt", sendAt) }
         }
     }

@@ -171,11 +171,12 @@ extension Contract {
     /// Which changes of a state are quiet and which ring.
     public struct StateRules: Sendable, Hashable, Codable, ContractObject {
         /// Members whose changes alone are not urgent, for example a clock. With all that is in them.
-        public var quiet: [String]?
+        public var quiet: [String]? { didSet { kept = KeptText() } }
         /// Such changes are sent at most once in so many seconds. Left out: 30.
-        public var quietInterval: Int?
+        public var quietInterval: Int? { didSet { kept = KeptText() } }
         /// Changes that ring. The first rule that holds counts.
-        public var rings: [RingRule]?
+        public var rings: [RingRule]? { didSet { kept = KeptText() } }
+        private var kept = KeptText()
 
         /// What is left out is not said.
         public init(quiet: [String]? = nil, quietInterval: Int? = nil, rings: [RingRule]? = nil) {
@@ -194,12 +195,17 @@ extension Contract {
             quiet = try object.optional("quiet")
             quietInterval = try object.optional("quietInterval")
             rings = try object.optional("rings")
+            kept = KeptText(object)
         }
 
         package func write(members object: inout JSONWriter) {
             if let quiet { object.member("quiet", quiet) }
             if let quietInterval { object.member("quietInterval", quietInterval) }
             if let rings { object.member("rings", rings) }
+        }
+
+        package func write(to json: inout JSONWriter) {
+            kept.write(to: &json) { write(members: &$0) }
         }
     }
 }
@@ -493,11 +499,12 @@ extension Contract {
     /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
     public struct Alert: Sendable, Hashable, Codable, ContractObject {
         /// The first line.
-        public var title: LocalizedText?
+        public var title: LocalizedText? { didSet { kept = KeptText() } }
         /// The text below the title.
-        public var body: LocalizedText?
+        public var body: LocalizedText? { didSet { kept = KeptText() } }
         /// The name of a sound file in the app, or default.
-        public var sound: String?
+        public var sound: String? { didSet { kept = KeptText() } }
+        private var kept = KeptText()
 
         /// What is left out is not said.
         public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
@@ -516,12 +523,17 @@ extension Contract {
             title = try object.optional("title")
             body = try object.optional("body")
             sound = try object.optional("sound")
+            kept = KeptText(object)
         }
 
         package func write(members object: inout JSONWriter) {
             if let title { object.member("title", title) }
             if let body { object.member("body", body) }
             if let sound { object.member("sound", sound) }
+        }
+
+        package func write(to json: inout JSONWriter) {
+            kept.write(to: &json) { write(members: &$0) }
         }
     }
 }

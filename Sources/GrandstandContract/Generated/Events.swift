@@ -324,7 +324,12 @@ extension Contract {
         /// For updates only: the seconds for which one is worth sending. An end has eight hours.
         public var expiresIn: Int?
         /// Which of an app's activities is shown first. The highest wins.
-        public var relevanceScore: Double?
+        public var relevanceScore: Double? {
+            get { relevanceScoreText?.value }
+            set { relevanceScoreText = newValue.map(KeptNumber.init) }
+        }
+        /// Its text, as it was read.
+        package var relevanceScoreText: KeptNumber?
 
         /// What is left out is not said.
         public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: Double? = nil)
@@ -332,7 +337,7 @@ extension Contract {
             self.priority = priority
             self.staleAfter = staleAfter
             self.expiresIn = expiresIn
-            self.relevanceScore = relevanceScore
+            relevanceScoreText = relevanceScore.map(KeptNumber.init)
         }
 
         /// Reads it as the API writes it.
@@ -345,14 +350,14 @@ extension Contract {
             priority = try object.optional("priority")
             staleAfter = try object.optional("staleAfter")
             expiresIn = try object.optional("expiresIn")
-            relevanceScore = try object.optional("relevanceScore")
+            relevanceScoreText = try object.optional("relevanceScore")
         }
 
         package func write(members object: inout JSONWriter) {
             if let priority { object.member("priority", priority) }
             if let staleAfter { object.member("staleAfter", staleAfter) }
             if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
         }
     }
 }

@@ -58,7 +58,12 @@ extension Contract {
         /// removes it at once.
         public var dismissalDate: Date?
         /// Which of an app's activities is shown first. The highest wins.
-        public var relevanceScore: Double?
+        public var relevanceScore: Double? {
+            get { relevanceScoreText?.value }
+            set { relevanceScoreText = newValue.map(KeptNumber.init) }
+        }
+        /// Its text, as it was read.
+        package var relevanceScoreText: KeptNumber?
         /// When it is sent. Left out, or past: at once.
         public var sendAt: Date?
         /// The name of the app's Swift type of attributes. Only with start, and required for it.
@@ -88,7 +93,7 @@ extension Contract {
             self.apnsExpiration = apnsExpiration
             self.staleDate = staleDate
             self.dismissalDate = dismissalDate
-            self.relevanceScore = relevanceScore
+            relevanceScoreText = relevanceScore.map(KeptNumber.init)
             self.sendAt = sendAt
             self.attributesType = attributesType
             self.attributes = attributes
@@ -112,7 +117,7 @@ extension Contract {
             apnsExpiration = try object.optional("apnsExpiration")
             staleDate = try object.optional("staleDate")
             dismissalDate = try object.optional("dismissalDate")
-            relevanceScore = try object.optional("relevanceScore")
+            relevanceScoreText = try object.optional("relevanceScore")
             sendAt = try object.optional("sendAt")
             attributesType = try object.optional("attributesType")
             attributes = try object.optional("attributes")
@@ -130,7 +135,7 @@ extension Contract {
             if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }
             if let staleDate { object.member("staleDate", staleDate) }
             if let dismissalDate { object.member("dismissalDate", dismissalDate) }
-            if let relevanceScore { object.member("relevanceScore", relevanceScore) }
+            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
             if let sendAt { object.member("sendAt", sendAt) }
             if let attributesType { object.member("attributesType", attributesType) }
             if let attributes { object.member("attributes", attributes) }

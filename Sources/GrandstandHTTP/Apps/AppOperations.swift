@@ -88,13 +88,12 @@ extension Quirk.Name {
     ///
     /// - Throws: `invalid-request` for one that the quirk cannot have.
     func value(_ body: JSONValue) throws(Problem) -> String {
-        var fields = JSONFields(body)
-        let value = fields.text("value", required: true)
-        if let value, !values.contains(value) {
-            fields.fault("value", "One of \(values.joined(separator: ", ")) was expected.")
+        try Contract.QuirkDraft.read(body) { draft, faults throws(Problem) in
+            if !values.contains(draft.value.rawValue) {
+                faults.add("/value", "One of \(values.joined(separator: ", ")) was expected.")
+            }
+            return draft.value.rawValue
         }
-        try fields.finish()
-        return value ?? documented
     }
 }
 

@@ -51,34 +51,24 @@ struct AppDraft: Sendable {
     var preview: AppPreview?
 
     init(_ body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let name = fields.text("name", required: true)
-        let teamID = Self.identifier("teamId", &fields, required: true)
-        let keyID = Self.identifier("keyId", &fields, required: true)
-        channelLimit = fields.integer("channelLimit", in: 1...APNsLimits.channels) ?? APNsLimits.channels
-        var overrides: [APNsEnvironment: App.Override] = [:]
-        if var environments = fields.fields("environments") {
-            for environment in APNsEnvironment.allCases {
-                guard var nested = environments.fields(environment.rawValue) else { continue }
-                overrides[environment] = App.Override(
-                    teamID: Self.identifier("teamId", &nested), keyID: Self.identifier("keyId", &nested))
-                environments.absorb(nested)
-            }
-            fields.absorb(environments)
-        }
-        preview = fields.preview("preview")
-        try fields.finish()
-        self.name = name ?? ""
-        self.overrides = overrides
-        credentials = Credentials(teamID: teamID ?? "", keyID: keyID ?? "")
+        self = try Contract.AppDraft.read(body) { draft, faults throws(Problem) in AppDraft(draft, &faults) }
     }
 
-    private static func identifier(
-        _ name: String, _ fields: inout JSONFields, required: Bool = false
-    ) -> String? {
-        fields.read(name, "Apple's 10 letters and digits were expected.", required: required) { text in
-            Credentials.isIdentifier(text) ? text : nil
-        }
+    private init(_ draft: Contract.AppDraft, _ faults: inout RequestFaults) {
+        name = draft.name
+        credentials = Credentials(teamID: draft.teamId, keyID: draft.keyId)
+        channelLimit = draft.channelLimit ?? APNsLimits.channels
+        let environments: [(APNsEnvironment, Contract.Override?)] = [
+            (.development, draft.environments?.development), (.production, draft.environments?.production),
+        ]
+        overrides = Dictionary(
+            uniqueKeysWithValues: environments.compactMap { environment, override in
+                override.map { (environment, App.Override(teamID: $0.teamId, keyID: $0.keyId)) }
+            })
+        let preview = AppPreview(compact: draft.preview?.compact, expanded: draft.preview?.expanded)
+        if let fault = ContentPreview.fault(in: preview.compact) { faults.add("/preview/compact", fault) }
+        if let fault = ContentPreview.fault(in: preview.expanded) { faults.add("/preview/expanded", fault) }
+        self.preview = preview.isEmpty ? nil : preview
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// The body of `POST /v1/broadcasts`: items that are read, accepted or refused each on its own.
@@ -6,29 +7,20 @@ struct BroadcastBatch: Sendable {
     /// In the order they came; a refused one says where it is wrong, from the root of the body.
     let items: [Result<BroadcastIntake, Problem>]
 
-    static let maximumItems = 500
     static let maximumBytes = 4 * 1024 * 1024
 
     /// - Throws: when it is no batch at all; what is wrong within an item stays with the item.
     init(body: JSONValue, by actor: AuditActor) throws(Problem) {
-        var fields = JSONFields(body)
-        let elements = fields.array("items", required: true, count: 1...Self.maximumItems) ?? []
-        try fields.finish()
-        items = elements.map { element in
-            Result { () throws(Problem) in try Self.read(element.value, element.pointer, actor) }
+        try Contract.BroadcastBatch.check(body)
+        items = (body["items"]?.elements ?? []).enumerated().map { index, element in
+            Result { () throws(Problem) in
+                try Contract.BroadcastItem.read(element, at: "/items/\(index)") { item, faults throws(Problem) in
+                    BroadcastIntake(
+                        eventKey: try EventKey(allowed: item.eventKey),
+                        request: try BroadcastRequest(item.draft, &faults), by: actor)
+                }
+            }
         }
-    }
-
-    private static func read(
-        _ value: JSONValue, _ pointer: String, _ actor: AuditActor
-    ) throws(Problem) -> BroadcastIntake {
-        var fields = JSONFields(value, pointer: pointer)
-        let key = fields.read("eventKey", EventKey.rule, required: true, EventKey.init)
-        let request = BroadcastRequest.read(&fields)
-        try fields.finish()
-        // A missing key was a fault.
-        guard let key else { throw Problem(.invalidRequest, EventKey.rule) }
-        return BroadcastIntake(eventKey: key, request: request, by: actor)
     }
 }
 

@@ -1,68 +1,74 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 extension BroadcastRequest {
     /// Reads the body of `POST /v1/events/{key}/broadcasts`; `contentState` and `alert` are kept as they were written.
     init(body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        self = Self.read(&fields)
-        try fields.finish()
+        self = try Contract.BroadcastDraft.read(body) { draft, faults throws(Problem) in
+            try BroadcastRequest(draft, &faults)
+        }
     }
 
-    /// What a channel takes: Apple starts no activity by a broadcast.
-    enum Event: String, CaseIterable {
-        case update
-        case end
-    }
-
-    /// Reads the fields, leaving faults with `fields`; the value means nothing when there are any.
-    static func read(_ fields: inout JSONFields) -> BroadcastRequest {
-        let event = fields.choice("event", Event.self, required: true)
-        var request = message(event == .end ? .end : .update, &fields)
-        request.audiences = fields.selectors("audiences")
-        request.byVariant = fields.byVariant()
-        return request
+    init(_ draft: Contract.BroadcastDraft, _ faults: inout RequestFaults) throws(Problem) {
+        self.init(draft, as: draft.event == .end ? .end : .update, priority: try APNsPriority(draft.priority), &faults)
+        audiences = try [AudienceSelector](draft.audiences)
+        for (name, content) in (draft.byVariant ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }
+            byVariant[try Variant(allowed: name)] = BroadcastContent.Override(
+                contentState: content.contentState.map { Array($0.bytes) }, alert: content.alert.map(JSONWriter.text))
+        }
+        switch draft.sendAt {
+        case .at(let date): sendAt = date
+        case .afterStart(let time): sendAfterStart = time.afterStart
+        case nil: break
+        }
     }
 
     /// Reads what broadcasts and pushes have in common.
-    static func message(_ event: BroadcastPayload.Event, _ fields: inout JSONFields) -> BroadcastRequest {
-        let payload = BroadcastPayload(
-            event: event, contentState: fields.object("contentState", required: event != .end),
-            alert: event == .start ? fields.alertOfStart() : fields.alert(), staleDate: fields.epoch("staleDate"),
-            dismissalDate: fields.epoch("dismissalDate"), relevanceScore: fields.number("relevanceScore"))
-        if event != .end, payload.dismissalDate != nil {
-            fields.fault("dismissalDate", "dismissalDate goes with an end only.")
+    init(
+        _ draft: some MessageDraft, as event: BroadcastPayload.Event, priority: APNsPriority?,
+        _ faults: inout RequestFaults
+    ) {
+        if event != .end, draft.contentState == nil { faults.add("/contentState", "contentState is required.") }
+        if event != .end, draft.dismissalDate != nil {
+            faults.add("/dismissalDate", "dismissalDate goes with an end only.")
         }
-        let sendAt = fields.sendTime()
-        var request = BroadcastRequest(
-            payload: payload, priority: fields.priority(),
-            expiresIn: fields.integer("expiresIn", in: 1...APNsLimits.storedMessageLifetime),
-            apnsExpiration: fields.integer("apnsExpiration", in: 0...Int(Int32.max) * 2),
-            sendAt: sendAt.at)
-        request.sendAfterStart = sendAt.afterStart
-        if request.expiresIn != nil, request.apnsExpiration != nil {
-            fields.fault("apnsExpiration", "apnsExpiration and expiresIn exclude each other; send one of them.")
+        if let alert = draft.alert {
+            faults.requireText(of: alert, at: "/alert", event == .start ? Self.startAdvice : Self.advice)
+        } else if event == .start {
+            faults.add("/alert", "alert is required.")
         }
-        return request
+        self.init(
+            payload: BroadcastPayload(
+                event: event, contentState: draft.contentState.map { Array($0.bytes) },
+                alert: draft.alert.map(JSONWriter.text), staleDate: draft.staleDate?.epoch,
+                dismissalDate: draft.dismissalDate?.epoch,
+                relevanceScore: draft.relevanceScoreText?.bytes),
+            priority: priority, expiresIn: draft.expiresIn, apnsExpiration: draft.apnsExpiration)
     }
+
+    private static let advice = "Leave alert out for an update that does not alert."
+    private static let startAdvice = "Apple starts no activity without one."
 }
 
-extension JSONFields {
-    /// `sendAt`: a time, or the seconds from the start of its event, `{"afterStart": -600}`.
-    fileprivate mutating func sendTime() -> (at: Date?, afterStart: Int?) {
-        guard let value = value("sendAt") else { return (nil, nil) }
-        guard case .object = value.kind else { return (date(value, of: "sendAt"), nil) }
-        var nested = JSONFields(value, pointer: pointer(to: "sendAt"))
-        let most = BroadcastRequest.maximumAfterStart
-        let seconds = nested.integer("afterStart", in: -most...most, required: true)
-        absorb(nested)
-        return (nil, seconds)
-    }
+/// What broadcasts and pushes have in common.
+protocol MessageDraft {
+    var contentState: RawJSON? { get }
+    var alert: Contract.Alert? { get }
+    var expiresIn: Int? { get }
+    var apnsExpiration: Int? { get }
+    var staleDate: Date? { get }
+    var dismissalDate: Date? { get }
+    var relevanceScoreText: KeptNumber? { get }
+}
 
-    /// An RFC 3339 time as Apple's payload has it: whole seconds since 1970.
-    fileprivate mutating func epoch(_ name: String) -> Int? {
-        date(name).map { Int($0.timeIntervalSince1970.rounded(.down)) }
-    }
+extension Contract.BroadcastDraft: MessageDraft {}
+extension Contract.PushDraft: MessageDraft {}
+
+extension Date {
+    /// As Apple's payload has it: whole seconds since 1970.
+    var epoch: Int { Int(timeIntervalSince1970.rounded(.down)) }
 }

@@ -86,13 +86,10 @@ extension ChannelDraft {
     ///
     /// - Throws: `invalid-request`.
     init(_ body: JSONValue, for app: AppEnvironment) throws(Problem) {
-        var fields = JSONFields(body)
-        let policy = fields.choice("storagePolicy", StoragePolicy.self, required: true)
-        let label = fields.text("label")
-        try fields.finish()
+        let draft = try Contract.ChannelDraft.read(body)
         self.init(
-            bundleID: app.bundleID, environment: app.environment, storagePolicy: policy ?? .noMessageStored,
-            label: label)
+            bundleID: app.bundleID, environment: app.environment,
+            storagePolicy: try StoragePolicy(draft.storagePolicy), label: draft.label)
     }
 }
 
@@ -105,18 +102,16 @@ struct WantedChannel: Sendable {
 
     /// - Throws: `invalid-request`.
     init(_ body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let channelID = fields.text("channelId", required: true, maximum: 1_024)
-        label = fields.text("label")
-        eventKey = fields.read("eventKey", EventKey.rule, EventKey.init)
-        variant = fields.variant()
-        if variant != nil, eventKey == nil { fields.fault("variant", "variant goes with eventKey only.") }
-        // It travels to Apple in a header.
-        if let channelID, !channelID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
-            fields.fault("channelId", "Apple's ID was expected as it came: base64 text without spaces.")
+        let wanted = try Contract.ChannelImport.read(body) { wanted, faults throws(Problem) in
+            if wanted.variant != nil, wanted.eventKey == nil {
+                faults.add("/variant", "variant goes with eventKey only.")
+            }
+            return wanted
         }
-        try fields.finish()
-        self.channelID = channelID ?? ""
+        channelID = wanted.channelId
+        label = wanted.label
+        eventKey = try wanted.eventKey.map { text throws(Problem) in try EventKey(allowed: text) }
+        variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
     }
 }
 

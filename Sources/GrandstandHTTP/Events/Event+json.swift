@@ -1,89 +1,75 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 package import JSON
 
-// The JSON of events and their audiences, read and written: a member of either has its two places in this file.
+// Events between the rules and the contract: what a request declares, and what an answer shows.
 
 extension EventSpecification {
     /// Reads the body of `PUT /v1/events/{key}`.
     init(key: EventKey, body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let name = fields.text("name", required: true)
-        let kind = fields.text("kind", maximum: 64)
-        let startsAt = fields.date("startsAt")
-        let endsAt = fields.date("endsAt")
-        let (channelsOpenAt, channelsOpenBefore) = Self.opening(&fields, startsAt: startsAt)
-        let metadata = fields.object("metadata")
-        if let startsAt, let endsAt, endsAt < startsAt { fields.fault("endsAt", "endsAt is before startsAt.") }
-        let audiences = Self.audiences(&fields)
-        let topics = fields.topics()
-        let start = StartDeclaration.read(&fields, startsAt: startsAt, audiences: audiences)
-        let defaults = Self.defaults(&fields)
-        let content = fields.contentType()
-        try fields.finish()
+        self = try Contract.EventDraft.read(body) { draft, faults throws(Problem) in
+            try EventSpecification(key: key, draft, &faults)
+        }
         try start?.requireFit(with: defaults)
-        self.init(
-            key: key, name: name ?? "", kind: kind, startsAt: startsAt, endsAt: endsAt, channelsOpenAt: channelsOpenAt,
-            channelsOpenBefore: channelsOpenBefore, audiences: audiences, metadata: metadata, topics: topics,
-            start: start, defaults: defaults, content: content)
     }
 
-    private static func audiences(_ fields: inout JSONFields) -> [Audience] {
+    private init(key: EventKey, _ draft: Contract.EventDraft, _ faults: inout RequestFaults) throws(Problem) {
+        if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt < startsAt {
+            faults.add("/endsAt", "endsAt is before startsAt.")
+        }
+        if draft.channelsOpenBefore != nil, draft.startsAt == nil {
+            faults.add("/channelsOpenBefore", "channelsOpenBefore counts from startsAt, which is not there.")
+        }
+        let audiences = try Self.audiences(draft.audiences, &faults)
+        var start: StartDeclaration?
+        if let declared = draft.start {
+            start = try StartDeclaration(declared, startsAt: draft.startsAt, audiences: audiences, &faults)
+        }
+        self.init(
+            key: key, name: draft.name, kind: draft.kind, startsAt: draft.startsAt, endsAt: draft.endsAt,
+            channelsOpenAt: draft.channelsOpenAt, channelsOpenBefore: draft.channelsOpenBefore, audiences: audiences,
+            metadata: draft.metadata.map { Array($0.bytes) },
+            topics: try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }, start: start,
+            defaults: try draft.defaults.map(EventDefaults.init) ?? EventDefaults(), content: draft.content)
+    }
+
+    private static func audiences(
+        _ drafts: [Contract.Audience], _ faults: inout RequestFaults
+    ) throws(Problem) -> [Audience] {
         var audiences: [Audience] = []
         var seen: Set<Audience.ID> = []
-        for (value, pointer) in fields.array("audiences", required: true, count: 1...1_000) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            let bundleID = nested.bundleID("bundleId")
-            let environment = nested.choice("environment", APNsEnvironment.self, required: true)
-            let policy = nested.choice("storagePolicy", StoragePolicy.self, required: true)
-            let variant = nested.variant()
-            let delivery = nested.choice("delivery", Audience.Delivery.self) ?? .channel
-            let priority = nested.priority()
-            let content = nested.contentType()
-            if variant != nil, delivery == .tokens {
-                nested.fault(
-                    "variant",
+        for (index, draft) in drafts.enumerated() {
+            let audience = try Audience(draft)
+            let id = audience.id
+            if id.variant != nil, audience.delivery == .tokens {
+                faults.add(
+                    "/audiences/\(index)/variant",
                     "A variant has a channel of its own. The tokens of an app are one crowd, without variants.")
             }
-            if let bundleID, let environment, let policy {
-                let audience = Audience(
-                    id: Audience.ID(bundleID: bundleID, environment: environment, variant: variant),
-                    storagePolicy: policy, delivery: delivery, priority: priority, content: content)
-                if seen.insert(audience.id).inserted {
-                    audiences.append(audience)
-                } else {
-                    nested.fault(
-                        variant == nil ? "environment" : "variant",
-                        "\(bundleID) in \(environment.rawValue)\(variant.map { " in variant \($0)" } ?? "") stands twice; "
-                            + "an event has one channel for each app, environment and variant, with one policy.")
-                }
+            if seen.insert(id).inserted {
+                audiences.append(audience)
+            } else {
+                faults.add(
+                    "/audiences/\(index)/\(id.variant == nil ? "environment" : "variant")",
+                    "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") stands "
+                        + "twice; an event has one channel for each app, environment and variant, with one policy.")
             }
-            fields.absorb(nested)
         }
         return audiences
     }
+}
 
-    /// When channels open: a time, or so long before the beginning.
-    private static func opening(_ fields: inout JSONFields, startsAt: Date?) -> (at: Date?, before: Int?) {
-        let at = fields.date("channelsOpenAt")
-        let before = fields.integer("channelsOpenBefore", in: 0...maximumOpenBefore)
-        if at != nil, before != nil {
-            fields.fault(
-                "channelsOpenBefore", "channelsOpenAt and channelsOpenBefore exclude each other; send one of them.")
-        }
-        if before != nil, startsAt == nil {
-            fields.fault("channelsOpenBefore", "channelsOpenBefore counts from startsAt, which is not there.")
-        }
-        return (at, before)
-    }
-
-    /// What messages of it have that say nothing themselves.
-    private static func defaults(_ fields: inout JSONFields) -> EventDefaults {
-        guard var nested = fields.fields("defaults") else { return EventDefaults() }
-        let defaults = EventDefaults(&nested)
-        fields.absorb(nested)
-        return defaults
+extension Audience {
+    fileprivate init(_ draft: Contract.Audience) throws(Problem) {
+        self.init(
+            id: ID(
+                bundleID: try BundleID(allowed: draft.bundleId), environment: try APNsEnvironment(draft.environment),
+                variant: try draft.variant.map { text throws(Problem) in try Variant(allowed: text) }),
+            storagePolicy: try StoragePolicy(draft.storagePolicy),
+            delivery: try draft.delivery.map { word throws(Problem) in try Delivery(word) } ?? .channel,
+            priority: try APNsPriority(draft.priority), content: draft.content)
     }
 }
 
@@ -110,18 +96,14 @@ extension Event: JSONObjectWritable {
         object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
         object.member("topics", specification.topics.map(\.rawValue))
         object.member("start", specification.start)
-        object.member("defaults", specification.defaults.isEmpty ? nil : specification.defaults)
+        object.member(
+            "defaults", specification.defaults.isEmpty ? nil : Contract.EventDefaults(specification.defaults))
         object.member("createdAt", createdAt)
         object.member("updatedAt", updatedAt)
         if let content = specification.content { object.member("content", content) }
         if reopenedAt != nil { object.member("reopenedAt", reopenedAt) }
         if let warnings { object.member("warnings", warnings) }
     }
-}
-
-extension JSONFields {
-    /// The name of a content type.
-    fileprivate mutating func contentType() -> String? { text("content", maximum: 128) }
 }
 
 extension Audience.ChannelStatus: JSONObjectWritable {

@@ -41,9 +41,8 @@ struct EventRoutes: Sendable {
             },
             Route(.reopenEvent) { request, context in
                 let key = try context.eventKey()
-                var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
-                let audiences = fields.selectors("audiences")
-                try fields.finish()
+                let order = try Contract.ReopenOrder.read(try await request.json(orIfEmpty: "{}"))
+                let audiences = try [AudienceSelector](order.audiences)
                 return .json(try await events.reopen(key, audiences: audiences, context.caller))
             },
         ]

@@ -44,7 +44,8 @@ extension APIContext {
         let text = text("activityId")
         guard DeviceActivity.isID(text) else {
             throw Problem.invalid(
-                "The path's activity is not named so. \(DeviceActivity.idRule)", at: "activityId", DeviceActivity.idRule
+                "The activity ID in the path is not valid. \(DeviceActivity.idRule)", at: "activityId",
+                DeviceActivity.idRule
             )
         }
         return text
@@ -54,17 +55,11 @@ extension APIContext {
 extension DeviceActivity {
     /// Reads the body of a report.
     init(id: String, body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let key = fields.read("eventKey", EventKey.rule, required: true, EventKey.init)
-        let type = fields.text("attributesType", required: true)
-        let state = fields.choice("state", State.self, required: true)
-        let token = fields.token("updateToken")
-        let channelID = fields.text("channelId")
-        try fields.finish()
-        guard let key, let type, let state else {
-            throw Problem(.internalError, "A field that is required is missing.")
-        }
+        let draft = try Contract.ActivityDraft.read(body)
         self.init(
-            id: id, eventKey: key, attributesType: type, state: state, updateToken: token, channelID: channelID)
+            id: id, eventKey: try EventKey(allowed: draft.eventKey), attributesType: draft.attributesType,
+            state: try State(draft.state),
+            updateToken: try draft.updateToken.map { text throws(Problem) in try DeviceToken(allowed: text) },
+            channelID: draft.channelId)
     }
 }

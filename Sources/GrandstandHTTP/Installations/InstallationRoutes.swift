@@ -60,52 +60,26 @@ struct InstallationRoutes: Sendable {
 extension InstallationState {
     /// Reads the body of a registration: the whole state, so what is left out is not so.
     init(body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let sequence = fields.integer("sequence", in: 0...9_007_199_254_740_991)
-        let system = fields.read(
-            "systemVersion", "A version such as 18 or 18.4.1 was expected.", required: true, SystemVersion.init)
-        let appVersion = fields.text("appVersion", maximum: 64)
-        let locale = fields.text("locale", maximum: 64)
-        let timeZone = fields.text("timeZone", maximum: 64)
-        let liveActivities = fields.flag("liveActivitiesEnabled") ?? true
-        let frequentPushes = fields.flag("frequentPushesEnabled") ?? true
-        let tokens = Self.startTokens(&fields)
-        var topics: Set<Topic> = []
-        for (value, pointer) in fields.array("topics", count: 0...Self.maximumTopics) ?? [] {
-            guard case .string(let text) = value.kind, let topic = Topic(rawValue: text) else {
-                fields.fault(at: pointer, Topic.rule)
-                continue
-            }
-            topics.insert(topic)
+        self = try Contract.InstallationDraft.read(body) { draft, faults throws(Problem) in
+            try InstallationState(draft, &faults)
         }
-        try fields.finish()
-        self.init(
-            sequence: sequence, systemVersion: system ?? SystemVersion(0), appVersion: appVersion, locale: locale,
-            timeZone: timeZone, liveActivitiesEnabled: liveActivities, frequentPushesEnabled: frequentPushes,
-            startTokens: tokens, topics: topics)
     }
 
-    private static func startTokens(_ fields: inout JSONFields) -> [String: DeviceToken] {
+    private init(_ draft: Contract.InstallationDraft, _ faults: inout RequestFaults) throws(Problem) {
+        guard let system = SystemVersion(draft.systemVersion) else {
+            throw Problem(.internalError, "openapi.yaml allows a version that this server does not.")
+        }
         var tokens: [String: DeviceToken] = [:]
-        for (value, pointer) in fields.array("startTokens", count: 0...maximumStartTokens) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            let type = nested.text("attributesType", required: true)
-            let token = nested.token("token", required: true)
-            if let type, let token, tokens.updateValue(token, forKey: type) != nil {
-                nested.fault("attributesType", "\(JSONText.quoted(type)) stands twice; a type has one token.")
-            }
-            fields.absorb(nested)
+        for (index, token) in (draft.startTokens ?? []).enumerated()
+        where tokens.updateValue(try DeviceToken(allowed: token.token), forKey: token.attributesType) != nil {
+            faults.add(
+                "/startTokens/\(index)/attributesType",
+                "\(JSONText.quoted(token.attributesType)) stands twice; a type has one token.")
         }
-        return tokens
-    }
-}
-
-extension JSONFields {
-    /// A device's or an activity's token. A refusal does not repeat it.
-    mutating func token(_ name: String, required: Bool = false) -> DeviceToken? {
-        guard let text = text(name, required: required, maximum: 2 * DeviceToken.maximumLength) else { return nil }
-        let token = DeviceToken(hex: text)
-        if token == nil { fault(name, DeviceToken.rule) }
-        return token
+        self.init(
+            sequence: draft.sequence, systemVersion: system, appVersion: draft.appVersion, locale: draft.locale,
+            timeZone: draft.timeZone, liveActivitiesEnabled: draft.liveActivitiesEnabled ?? true,
+            frequentPushesEnabled: draft.frequentPushesEnabled ?? true, startTokens: tokens,
+            topics: Set(try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }))
     }
 }

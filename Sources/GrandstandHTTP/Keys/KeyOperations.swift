@@ -47,17 +47,6 @@ struct KeyOperations: Sendable {
         return Contract.IssuedKey(issued, now: now)
     }
 
-    /// Reads the body of a rotation.
-    ///
-    /// - Returns: seconds; `nil` where it does not say.
-    /// - Throws: `invalid-request`.
-    static func overlap(_ body: JSONValue) throws(Problem) -> Int? {
-        var fields = JSONFields(body)
-        let overlap = fields.integer("overlapSeconds", in: 0...2_592_000)
-        try fields.finish()
-        return overlap
-    }
-
     private func listing(_ id: UUID, _ caller: Caller) async throws -> KeyListing {
         guard let listing = try await ledger.key(id), caller.reach.covers(listing.key.reach) else {
             throw Problem(.keyNotFound, "There is no key \(id.words).")

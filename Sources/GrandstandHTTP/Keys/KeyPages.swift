@@ -46,7 +46,7 @@ struct KeyPages: PageGroup {
 
     private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
         let id = try submission.visit.id(orThrow: .keyNotFound)
-        let overlap = try KeyOperations.overlap(try submission.fields.overlap())
+        let overlap = try Contract.RotationDraft.read(try submission.fields.overlap()).overlapSeconds
         let issued = try await submission.once(.rotateKey) { try await keys.rotate(id, overlap: overlap, $0) }
         return .page(
             IssuedSecret(

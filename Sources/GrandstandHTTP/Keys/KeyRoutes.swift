@@ -26,7 +26,7 @@ struct KeyRoutes: Sendable {
             },
             Route(.rotateKey) { request, context in
                 let id = try context.id(orThrow: .keyNotFound)
-                let overlap = try KeyOperations.overlap(try await request.json(orIfEmpty: "{}"))
+                let overlap = try Contract.RotationDraft.read(try await request.json(orIfEmpty: "{}")).overlapSeconds
                 return .json(try await keys.rotate(id, overlap: overlap, context.caller), status: .created)
             },
         ]
@@ -36,23 +36,16 @@ struct KeyRoutes: Sendable {
 extension KeyDraft {
     /// Reads the body of `POST /v1/keys`.
     init(body: JSONValue, now: Date) throws(Problem) {
-        var fields = JSONFields(body)
-        let name = fields.text("name", required: true)
-        let reach = fields.reach()
-        let expiresAt = fields.date("expiresAt")
-        if let expiresAt, expiresAt <= now { fields.fault("expiresAt", "A time to come was expected.") }
-        var scopes: Set<APIKey.Scope> = []
-        for (value, _) in fields.array("scopes", required: true, count: 1...APIKey.Scope.allCases.count) ?? [] {
-            guard case .string(let text) = value.kind, let scope = APIKey.Scope(rawValue: text) else {
-                fields.fault("scopes", "Some of \(APIKey.Scope.allCases.map(\.rawValue).joined(separator: ", ")).")
-                break
+        self = try Contract.KeyDraft.read(body) { body, faults throws(Problem) in
+            if let expiresAt = body.expiresAt, expiresAt <= now {
+                faults.add("/expiresAt", "A time to come was expected.")
             }
-            scopes.insert(scope)
+            let draft = KeyDraft(
+                name: body.name, scopes: Set(try body.scopes.map { word throws(Problem) in try APIKey.Scope(word) }),
+                reach: try AppReach(body.bundleId, body.bundleIds, &faults), expiresAt: body.expiresAt)
+            if draft.lacksApp { faults.add("/bundleId", KeyDraft.appRule) }
+            return draft
         }
-        let draft = KeyDraft(name: name ?? "", scopes: scopes, reach: reach, expiresAt: expiresAt)
-        if draft.lacksApp { fields.fault("bundleId", KeyDraft.appRule) }
-        try fields.finish()
-        self = draft
     }
 }
 

@@ -89,7 +89,7 @@ struct LookupRoutes: Sendable {
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         let variant = try context.query.variant()
-        let texts = try Self.keys(try await request.json())
+        let texts = try Contract.LookupBatch.read(try await request.json()).eventKeys
         var items: [[UInt8]] = []
         var missing: [(key: String, reason: Problem.Kind)] = []
         var worst = LookupReplica.Freshness.confirmed
@@ -131,21 +131,6 @@ struct LookupRoutes: Sendable {
             }
         }
         return .json(bytes: writer.bytes, headers: worst.headers)
-    }
-
-    /// The body's event keys, 1 to 100.
-    private static func keys(_ body: JSONValue) throws(Problem) -> [String] {
-        var fields = JSONFields(body)
-        var keys: [String] = []
-        for (index, element) in (fields.array("eventKeys", required: true, count: 1...100) ?? []).enumerated() {
-            guard case .string(let text) = element.value.kind else {
-                fields.fault("eventKeys", "Element \(index): a string was expected, not \(element.value.kindName).")
-                continue
-            }
-            keys.append(text)
-        }
-        try fields.finish()
-        return keys
     }
 }
 

@@ -43,21 +43,12 @@ extension ReceiptBatch {
     /// Reads the body of a report. The server's clock is taken when the request arrived, so that a slow body makes no
     /// clock look slow.
     init(body: JSONValue, arrivedAt: Date) throws(Problem) {
-        var fields = JSONFields(body)
-        let sentAt = fields.date("sentAt")
-        var items: [Receipt] = []
-        for (value, pointer) in fields.array("items", required: true, count: 1...Self.maximumItems) ?? [] {
-            var nested = JSONFields(value, pointer: pointer)
-            let key = nested.read("eventKey", EventKey.rule, required: true, EventKey.init)
-            let timestamp = nested.integer("timestamp", in: 0...4_102_444_800, required: true)
-            let shownAt = nested.date("shownAt", required: true)
-            if let key, let timestamp, let shownAt {
-                items.append(Receipt(eventKey: key, timestamp: timestamp, shownAt: shownAt))
-            }
-            fields.absorb(nested)
-        }
-        try fields.finish()
-        self.init(items, sentAt: sentAt, arrivedAt: arrivedAt)
+        let batch = try Contract.ReceiptBatch.read(body)
+        self.init(
+            try batch.items.map { item throws(Problem) in
+                Receipt(
+                    eventKey: try EventKey(allowed: item.eventKey), timestamp: item.timestamp, shownAt: item.shownAt)
+            }, sentAt: batch.sentAt, arrivedAt: arrivedAt)
     }
 
     /// Proves the installation and says nothing.

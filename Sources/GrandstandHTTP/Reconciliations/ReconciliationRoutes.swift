@@ -24,15 +24,10 @@ struct ReconciliationRoutes: Sendable {
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
-        var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
-        let apply = fields.flag("apply") ?? false
-        let adopt = fields.flag("adopt") ?? false
-        let deleteUnmanaged = fields.flag("deleteUnmanaged") ?? false
-        let recreate = fields.flag("recreate") ?? false
-        try fields.finish()
+        let draft = try Contract.ReconciliationDraft.read(try await request.json(orIfEmpty: "{}"))
         let options = ReconciliationOptions(
-            apply: apply, adopt: adopt, deleteUnmanaged: deleteUnmanaged, recreate: recreate, grace: limits.grace,
-            deleteBudget: limits.deleteBudget)
+            apply: draft.apply ?? false, adopt: draft.adopt ?? false, deleteUnmanaged: draft.deleteUnmanaged ?? false,
+            recreate: draft.recreate ?? false, grace: limits.grace, deleteBudget: limits.deleteBudget)
         return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
     }
 

@@ -1,7 +1,6 @@
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
-internal import JSON
 
 /// `/v1/events/{key}/starts`: what has become of an event's start; and what people follow.
 struct StartRoutes: Sendable {
@@ -12,9 +11,8 @@ struct StartRoutes: Sendable {
         [
             Route(.startEvent) { request, context in
                 let key = try context.eventKey()
-                var fields = JSONFields(try await request.json(orIfEmpty: "{}"))
-                let isDry = fields.flag("dryRun") ?? false
-                try fields.finish()
+                let order = try Contract.StartOrder.read(try await request.json(orIfEmpty: "{}"))
+                let isDry = order.dryRun ?? false
                 let reports = try await starts.startNow(key, isDry: isDry, context.caller)
                 return .json(reports, status: isDry ? .ok : .accepted)
             },

@@ -62,42 +62,14 @@ extension Optional {
 extension StateReport {
     /// Reads the body of `PUT /v1/events/{key}/state`; contents are kept as they were written.
     init(body: JSONValue) throws(Problem) {
-        var fields = JSONFields(body)
-        let contentState = fields.content(required: true)
-        let sequence = fields.integer("sequence", in: 0...9_007_199_254_740_991)
-        let isFinal = fields.flag("final") ?? false
-        let audiences = fields.selectors("audiences")
+        let draft = try Contract.StateDraft.read(body)
         var byVariant: [Variant: JSONValue] = [:]
-        if let value = fields.value("byVariant") {
-            if case .object(let members) = value.kind {
-                for member in members {
-                    let pointer = fields.pointer(to: "byVariant") + JSONText.pointer([member.name])
-                    guard let variant = Variant(rawValue: member.name) else {
-                        fields.fault(at: pointer, Variant.rule)
-                        continue
-                    }
-                    var nested = JSONFields(member.value, pointer: pointer)
-                    byVariant[variant] = nested.content(required: false)
-                    fields.absorb(nested)
-                }
-            } else {
-                fields.fault("byVariant", "An object of contents by variant was expected, not \(value.kindName).")
-            }
+        for (name, content) in draft.byVariant ?? [:] {
+            byVariant[try Variant(allowed: name)] = try content.contentState?.tree()
         }
-        try fields.finish()
         self.init(
-            contentState: contentState ?? body, byVariant: byVariant, sequence: sequence, isFinal: isFinal,
-            audiences: audiences)
-    }
-}
-
-extension JSONFields {
-    /// A content: an object.
-    fileprivate mutating func content(required: Bool) -> JSONValue? {
-        guard let value = value("contentState", required: required) else { return nil }
-        if case .object = value.kind { return value }
-        fault("contentState", "An object was expected, not \(value.kindName).")
-        return nil
+            contentState: try draft.contentState.tree(), byVariant: byVariant, sequence: draft.sequence,
+            isFinal: draft.`final` ?? false, audiences: try [AudienceSelector](draft.audiences))
     }
 }
 

@@ -133,17 +133,6 @@ struct WebhookOperations: Sendable {
         return draft
     }
 
-    /// Reads the body of a rotation.
-    ///
-    /// - Returns: seconds; `nil` where it does not say.
-    /// - Throws: `invalid-request`.
-    static func overlap(_ body: JSONValue) throws(Problem) -> Int? {
-        var fields = JSONFields(body)
-        let overlap = fields.integer("overlapSeconds", in: 0...7 * 86_400)
-        try fields.finish()
-        return overlap
-    }
-
     /// A name without an address may have one later.
     private func requireAddress(of url: WebhookURL) async throws {
         guard let reason = await refusal(url) else { return }

@@ -79,7 +79,7 @@ struct WebhookPages: PageGroup {
 
     private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
         let id = try submission.visit.webhook
-        let overlap = try WebhookOperations.overlap(try submission.fields.overlap())
+        let overlap = try Contract.WebhookRotation.read(try submission.fields.overlap()).overlapSeconds
         let made = try await submission.once(.rotateWebhookSecret) {
             try await webhooks.rotateSecret(of: id, overlap: overlap, $0)
         }

@@ -33,7 +33,8 @@ struct WebhookRoutes: Sendable {
                 return .noContent
             },
             Route(.rotateWebhookSecret) { request, context in
-                let overlap = try WebhookOperations.overlap(try await request.json(orIfEmpty: "{}"))
+                let overlap = try Contract.WebhookRotation.read(try await request.json(orIfEmpty: "{}"))
+                    .overlapSeconds
                 return .json(
                     try await webhooks.rotateSecret(of: try context.webhook, overlap: overlap, context.caller),
                     status: .created)
@@ -77,42 +78,17 @@ extension PathReading {
 extension WebhookDraft {
     /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`.
     init(_ body: JSONValue, networks: NetworkGuard, boundTo bound: AppReach) throws(Problem) {
-        var fields = JSONFields(body)
-        let url = Self.url(&fields, networks)
-        let description = fields.text("description")
-        let topics = Self.topics(&fields)
-        let reach = fields.reach()
-        let isEnabled = fields.flag("enabled") ?? true
-        try fields.finish()
-        guard let url else { throw Problem(.invalidRequest, WebhookURL.rule) }
-        self.init(
-            url: url, description: description, topics: topics, reach: reach == .all ? bound : reach,
-            isEnabled: isEnabled)
-    }
-
-    private static func url(_ fields: inout JSONFields, _ networks: NetworkGuard) -> WebhookURL? {
-        guard let text = fields.text("url", required: true, maximum: 2_000) else { return nil }
-        guard let url = WebhookURL(rawValue: text) else {
-            fields.fault("url", WebhookURL.rule)
-            return nil
+        let draft: WebhookDraft? = try Contract.WebhookDraft.read(body) { draft, faults throws(Problem) in
+            let url = WebhookURL(rawValue: draft.url)
+            if let fault = url.map(networks.fault) ?? WebhookURL.rule { faults.add("/url", fault) }
+            let reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
+            guard let url else { return nil }
+            return WebhookDraft(
+                url: url, description: draft.description,
+                topics: Set(try draft.topics.map { word throws(Problem) in try WebhookTopic(word) }),
+                reach: reach == .all ? bound : reach, isEnabled: draft.enabled ?? true)
         }
-        if let fault = networks.fault(of: url) { fields.fault("url", fault) }
-        return url
-    }
-
-    private static func topics(_ fields: inout JSONFields) -> Set<WebhookTopic> {
-        var topics: Set<WebhookTopic> = []
-        let words = WebhookTopic.subscribable.map(\.rawValue).joined(separator: ", ")
-        for (value, pointer) in fields.array("topics", required: true, count: 1...WebhookTopic.subscribable.count) ?? []
-        {
-            guard case .string(let text) = value.kind, let topic = WebhookTopic(rawValue: text),
-                WebhookTopic.subscribable.contains(topic)
-            else {
-                fields.fault(at: pointer, "One of \(words) was expected.")
-                continue
-            }
-            if !topics.insert(topic).inserted { fields.fault(at: pointer, "\(topic.rawValue) stands twice.") }
-        }
-        return topics
+        guard let draft else { throw Problem(.invalidRequest, WebhookURL.rule) }
+        self = draft
     }
 }

@@ -32,7 +32,7 @@ enum EventColumns {
     ]
 
     private static func defaults(_ specification: EventSpecification) -> [UInt8]? {
-        specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
+        specification.defaults.isEmpty ? nil : JSONWriter.text(Contract.EventDefaults(specification.defaults))
     }
 
     /// Their names.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
@@ -89,15 +90,11 @@ enum StartText {
 enum AudienceSelectors {
     static func text(_ selectors: [AudienceSelector]) -> String {
         var writer = JSONWriter()
-        writer.array(selectors) { writer, selector in selector.write(to: &writer) }
+        writer.array(selectors) { writer, selector in Contract.AudienceSelector(selector).write(to: &writer) }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     static func read(_ bytes: [UInt8]) throws -> [AudienceSelector] {
-        guard case .array(let elements) = try JSONValue(parsing: bytes).kind else { return [] }
-        return elements.compactMap { element in
-            var fields = JSONFields(element)
-            return AudienceSelector.read(&fields)
-        }
+        try [Contract.AudienceSelector](json: JSONValue(parsing: bytes)).map(AudienceSelector.init)
     }
 }

@@ -4,6 +4,7 @@ internal import JSON
 internal import Testing
 
 @testable internal import ContentPreviews
+@testable internal import GrandstandHTTP
 
 struct PreviewTemplateTests {
     private static func text(_ template: String, _ content: String) throws -> String {
@@ -75,11 +76,11 @@ struct PreviewTemplateTests {
     }
 
     @Test func `an app's two texts are read and written as JSON`() throws {
-        var fields = JSONFields(
-            try JSONValue(parsing: Array(##"{"p": {"compact": "{{a}}", "expanded": "{{#a}}"}}"##.utf8)))
-        _ = fields.preview("p")
-        let problem = #expect(throws: Problem.self) { try fields.finish() }
-        #expect(problem?.errors.map(\.pointer) == ["/p/expanded"])
+        let body =
+            ##"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1", "##
+            + ##""preview": {"compact": "{{a}}", "expanded": "{{#a}}"}}"##
+        let problem = #expect(throws: Problem.self) { try AppDraft(try JSONValue(parsing: Array(body.utf8))) }
+        #expect(problem?.errors.map(\.pointer) == ["/preview/expanded"])
         #expect(problem?.errors.first?.detail.contains("line 1, column 7") == true)
         let preview = AppPreview(compact: "{{a}}")
         #expect(String(decoding: JSONWriter.text(preview), as: UTF8.self) == #"{"compact":"{{a}}"}"#)

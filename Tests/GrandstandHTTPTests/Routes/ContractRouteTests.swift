@@ -47,7 +47,6 @@ struct ContractRouteTests {
             Self.words(Contract.FollowableState.allCases, LookupListQuery.State.self),
             Self.words(Contract.DeliveryState.allCases, Delivery.State.self),
             Self.words(Contract.BroadcastState.allCases, Broadcast.State.self),
-            Self.words(Contract.BroadcastKind.allCases, BroadcastRequest.Event.self),
             Self.words(Contract.MessageKind.allCases, BroadcastPayload.Event.self),
             Self.words(Contract.AudienceDelivery.allCases, Audience.Delivery.self),
             Self.words(Contract.AudienceChannelState.allCases, Audience.ChannelStatus.State.self),
@@ -66,6 +65,9 @@ struct ContractRouteTests {
             Self.words(Contract.AuditAction.allCases, AuditAction.self),
         ]
         for (contract, code) in pairs { #expect(contract == code) }
+        // Apple starts no activity by a broadcast.
+        let kinds = Contract.BroadcastKind.allCases.map(\.rawValue)
+        #expect(kinds == BroadcastPayload.Event.allCases.filter { $0 != .start }.map(\.rawValue))
         #expect(Contract.QuirkValue.allCases.map(\.rawValue) == Quirk.Name.allCases.flatMap(\.values))
         #expect(Contract.WebhookTopic.allCases.map(\.rawValue) == WebhookTopic.subscribable.map(\.rawValue))
         #expect(Contract.MissingReason.allCases.allSatisfy { Problem.Kind(rawValue: $0.rawValue) != nil })

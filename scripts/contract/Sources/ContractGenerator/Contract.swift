@@ -13,6 +13,8 @@ struct Contract {
         var room: String
         var text: String
         var shape: Shape
+        /// It is written as it was read, byte for byte, until a member changes.
+        var isKept = false
     }
 
     enum Shape {
@@ -30,6 +32,8 @@ struct Contract {
         case string, integer, number, boolean, date, raw
         /// A string that is printed nowhere.
         case secret
+        /// A number that is written as it was read.
+        case keptNumber
         case named(String)
         case array(ValueType)
         case map(ValueType)
@@ -111,7 +115,9 @@ private struct Reader {
     let components: Node
 
     func schema(_ name: String, _ node: Node, in room: String) throws -> Contract.Schema {
-        Contract.Schema(name: name, room: room, text: node["description"]?.string ?? "", shape: try shape(name, node))
+        Contract.Schema(
+            name: name, room: room, text: node["description"]?.string ?? "", shape: try shape(name, node),
+            isKept: node["x-kept"]?.bool == true)
     }
 
     private func shape(_ name: String, _ node: Node) throws -> Contract.Shape {
@@ -187,7 +193,7 @@ private struct Reader {
             if node["x-secret"]?.bool == true { return .secret }
             return node["format"]?.string == "date-time" ? .date : .string
         case "integer": return .integer
-        case "number": return .number
+        case "number": return node["x-kept"]?.bool == true ? .keptNumber : .number
         case "boolean": return .boolean
         case "array": return .array(try type(try node.member("items")))
         case "object":

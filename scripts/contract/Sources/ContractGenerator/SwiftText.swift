@@ -68,7 +68,7 @@ extension Contract.ValueType {
         switch self {
         case .string: "String"
         case .integer: "Int"
-        case .number: "Double"
+        case .number, .keptNumber: "Double"
         case .boolean: "Bool"
         case .date: "Date"
         case .raw: "RawJSON"

@@ -5,7 +5,7 @@ extension Contract {
             switch type {
             case .date: true
             case .array(let inner), .map(let inner), .optional(let inner): hasDate(inner)
-            case .string, .integer, .number, .boolean, .raw, .secret, .named: false
+            case .string, .integer, .number, .keptNumber, .boolean, .raw, .secret, .named: false
             }
         }
         let hasDates = schemas.contains { schema in
@@ -146,8 +146,18 @@ extension Contract {
                 for field in fields {
                     swift.document(field.text.isEmpty ? "\(field.name)." : field.text)
                     let name = SwiftName.member(field.name)
+                    if field.type == .optional(.keptNumber) {
+                        swift.block("public var \(name): Double?") { swift in
+                            swift.line("get { \(name)Text?.value }")
+                            swift.line("set { \(name)Text = newValue.map(KeptNumber.init) }")
+                        }
+                        swift.document("Its text, as it was read.")
+                        swift.line("package var \(name)Text: KeptNumber?")
+                        continue
+                    }
                     guard field.type == .secret else {
-                        swift.line("public var \(name): \(field.type.swift())")
+                        let observer = schema.isKept ? " { didSet { kept = KeptText() } }" : ""
+                        swift.line("public var \(name): \(field.type.swift())\(observer)")
                         continue
                     }
                     // Whatever prints the object prints what it stores.
@@ -157,6 +167,7 @@ extension Contract {
                     }
                     swift.line("private var hidden: Secret")
                 }
+                if schema.isKept { swift.line("private var kept = KeptText()") }
                 swift.line()
                 swift.line("/// What is left out is not said.")
                 swift.block("public init(\(parameters(fields)))") { swift in
@@ -164,7 +175,10 @@ extension Contract {
                         let name = SwiftName.member(field.name)
                         swift.line(
                             field.type == .secret
-                                ? "hidden = Secret(\(name))" : "self.\(SwiftName.joined(field.name)) = \(name)")
+                                ? "hidden = Secret(\(name))"
+                                : field.type == .optional(.keptNumber)
+                                    ? "\(name)Text = \(name).map(KeptNumber.init)"
+                                    : "self.\(SwiftName.joined(field.name)) = \(name)")
                     }
                 }
                 if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
@@ -176,12 +190,19 @@ extension Contract {
                         let value = "try object.\(read)(\"\(field.name)\")"
                         swift.line(
                             field.type == .secret
-                                ? "hidden = Secret(\(value))" : "\(SwiftName.member(field.name)) = \(value)")
+                                ? "hidden = Secret(\(value))" : "\(stored(field)) = \(value)")
                     }
+                    if schema.isKept { swift.line("kept = KeptText(object)") }
                 }
                 swift.line()
                 swift.block("package func write(members object: inout JSONWriter)") { swift in
                     for field in fields { write(field, &swift) }
+                }
+                if schema.isKept {
+                    swift.line()
+                    swift.block("package func write(to json: inout JSONWriter)") { swift in
+                        swift.line("kept.write(to: &json) { write(members: &$0) }")
+                    }
                 }
             }
         }
@@ -202,9 +223,23 @@ extension Contract {
         swift.block("public init(\(parameters(own)), _ draft: \(base))") { swift in
             for field in fields {
                 let name = SwiftName.joined(field.name)
+                if field.type == .optional(.keptNumber) {
+                    swift.line("\(name)Text = draft.\(name)Text")
+                    continue
+                }
                 swift.line(
                     "self.\(name) = " + (names.contains(field.name) ? "draft.\(name)" : SwiftName.member(field.name)))
             }
+        }
+        swift.line()
+        swift.document("All of it that the other has, too.")
+        swift.block("package var draft: \(base)") { swift in
+            let arguments = known.map { "\(SwiftName.joined($0.name)): \(SwiftName.joined($0.name))" }
+            swift.line("var draft = \(base)(\(arguments.joined(separator: ", ")))")
+            for field in known where field.type == .optional(.keptNumber) {
+                swift.line("draft.\(stored(field)) = \(stored(field))")
+            }
+            swift.line("return draft")
         }
     }
 
@@ -227,9 +262,14 @@ extension Contract {
         }.joined(separator: ", ")
     }
 
+    /// The property that has the member's value.
+    private func stored(_ field: Field) -> String {
+        SwiftName.member(field.name) + (field.type == .optional(.keptNumber) ? "Text" : "")
+    }
+
     /// A member that may be left out is written when it is there.
     private func write(_ field: Field, _ swift: inout SwiftText) {
-        let name = SwiftName.member(field.name)
+        let name = stored(field)
         guard field.type.isOptional, !field.isAlwaysThere else {
             swift.line("object.member(\"\(field.name)\", \(name))")
             return

@@ -7,11 +7,15 @@ guard arguments.count == 3 else {
     exit(64)
 }
 do {
-    let contract = try Contract(yaml: String(contentsOfFile: arguments[1], encoding: .utf8))
+    let text = try String(contentsOfFile: arguments[1], encoding: .utf8)
+    let contract = try Contract(yaml: text)
+    let shapes = try RequestShapes(yaml: text)
     func file(_ room: String) -> String { room.prefix(1).uppercased() + room.dropFirst() + ".swift" }
     var files = [
         "GrandstandContract/Generated/ProblemKind.swift": contract.problemKinds(),
         "GrandstandContract/Generated/Values.swift": contract.values(),
+        "GrandstandContract/Generated/Requests.swift": shapes.requests(),
+        "GrandstandContract/Generated/Texts.swift": try shapes.texts(),
         "GrandstandContract/Generated/OperationList.swift": contract.operationList(),
         "GrandstandClient/Generated/Names.swift": contract.clientNames(),
     ]

@@ -1,0 +1,54 @@
+package import GrandstandContract
+package import JSON
+
+// What messages, starts and rules of states have in common.
+
+extension RequestFaults {
+    /// With neither title nor body an alert shows nothing.
+    ///
+    /// - Parameter advice: what else one can do about it.
+    package mutating func requireText(of alert: Contract.Alert, at pointer: String, _ advice: String) {
+        let hasText = [alert.title, alert.body].contains { text in
+            switch text {
+            case .text(let text): !text.isEmpty
+            case .localized: true
+            case nil: false
+            }
+        }
+        if !hasText { add(pointer, "An alert has a title or a body. \(advice)") }
+    }
+
+    /// The same of alerts by the tags of their languages, each of which stands once.
+    package mutating func requireTexts(of alerts: [String: Contract.Alert], at pointer: String, _ advice: String) {
+        var seen: Set<String> = []
+        // Small letters first: of two tags that differ in capitals the other is told.
+        for (tag, alert) in alerts.sorted(by: { $0.key > $1.key }) {
+            let pointer = pointer + JSONText.pointer([tag])
+            if !seen.insert(tag.lowercased()).inserted {
+                add(pointer, "This tag stands twice; case does not tell tags apart.")
+            }
+            requireText(of: alert, at: pointer, advice)
+        }
+    }
+}
+
+extension [AudienceSelector] {
+    package init?(_ selectors: [Contract.AudienceSelector]?) throws(Problem) {
+        guard let selectors else { return nil }
+        self = try selectors.map(AudienceSelector.init)
+    }
+}
+
+extension Contract.Alert {
+    /// As a tree, in the bytes that were read.
+    ///
+    /// - Throws: `malformed-json`.
+    func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: JSONWriter.text(self)) }
+}
+
+extension RawJSON {
+    /// As a tree.
+    ///
+    /// - Throws: `malformed-json`.
+    package func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: Array(bytes)) }
+}

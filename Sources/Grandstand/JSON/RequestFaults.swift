@@ -1,0 +1,240 @@
+package import GrandstandContract
+package import JSON
+
+/// The faults of a request's body, each with its place: a caller learns of all of them at once (of the first
+/// `FaultList.limit`).
+package struct RequestFaults {
+    /// The place of what is read, in the body.
+    private let base: String
+    /// The way to the value that is checked: its pointer is only made for a fault.
+    private var path: [Step] = []
+    fileprivate private(set) var invalid = FaultList()
+    private var unknown = FaultList()
+
+    private enum Step {
+        case name(String)
+        case index(Int)
+    }
+
+    init(at base: String) { self.base = base }
+
+    /// Records a fault.
+    ///
+    /// - Parameter pointer: the place within what is read, a JSON pointer.
+    package mutating func add(_ pointer: String, _ detail: String) {
+        invalid.append(FieldError(pointer: place + pointer, detail: detail))
+    }
+
+    fileprivate mutating func add(_ detail: String) { add("", detail) }
+
+    fileprivate var count: Int { invalid.listed.count + invalid.omitted + unknown.listed.count + unknown.omitted }
+
+    fileprivate mutating func addUnknown(_ name: String) {
+        unknown.append(
+            FieldError(
+                pointer: place + JSONText.pointer([name]), detail: "There is no field \(JSONText.quoted(name)) here."))
+    }
+
+    fileprivate mutating func within(_ name: String, _ body: (inout Self) -> Void) {
+        path.append(.name(name))
+        body(&self)
+        path.removeLast()
+    }
+
+    fileprivate mutating func within(_ index: Int, _ body: (inout Self) -> Void) {
+        path.append(.index(index))
+        body(&self)
+        path.removeLast()
+    }
+
+    private var place: String {
+        path.reduce(into: base) { place, step in
+            switch step {
+            case .name(let name): place += JSONText.pointer([name])
+            case .index(let index): place += "/\(index)"
+            }
+        }
+    }
+
+    /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
+    fileprivate func finish() throws(Problem) {
+        if !unknown.isEmpty {
+            var all = unknown
+            all.append(contentsOf: invalid)
+            throw Problem(.unknownField, "Remove or correct the fields named in errors.", faults: all)
+        }
+        if !invalid.isEmpty {
+            throw Problem(.invalidRequest, "Correct the fields named in errors.", faults: invalid)
+        }
+    }
+}
+
+extension ContractRequest {
+    /// Reads a body: first what openapi.yaml says of it, then, of one whose fields fit, the rules across them.
+    ///
+    /// - Parameters:
+    ///   - pointer: its place, where it is a part of a body.
+    ///   - convert: makes the value of the rules, and records what is wrong with it.
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
+    package static func read<Value>(
+        _ body: JSONValue, at pointer: String = "",
+        _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        var faults = RequestFaults(at: pointer)
+        shape.check(body, &faults)
+        // A field that is not known keeps no other from being read, so its faults are told together with theirs.
+        if !faults.invalid.isEmpty { try faults.finish() }
+        let request: Self
+        do { request = try Self(json: body) } catch {
+            throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
+        }
+        let value = try convert(request, &faults)
+        try faults.finish()
+        return value
+    }
+
+    /// Checks what openapi.yaml says of a body.
+    ///
+    /// - Throws: as `read(_:at:_:)`.
+    package static func check(_ body: JSONValue) throws(Problem) {
+        var faults = RequestFaults(at: "")
+        shape.check(body, &faults)
+        try faults.finish()
+    }
+
+    /// Reads a body that has no rules across its fields.
+    ///
+    /// - Throws: as `read(_:at:_:)`.
+    package static func read(_ body: JSONValue) throws(Problem) -> Self {
+        try read(body) { request, _ throws(Problem) in request }
+    }
+}
+
+extension RawRepresentable<String> {
+    /// The value of the rules for a text that openapi.yaml allows. It cannot fail: both go by the same words and patterns.
+    ///
+    /// - Throws: `internal-error`.
+    package init(allowed text: String) throws(Problem) {
+        guard let value = Self(rawValue: text) else {
+            throw Problem(.internalError, "openapi.yaml allows a text that this server does not know.")
+        }
+        self = value
+    }
+
+    /// The same of a word.
+    ///
+    /// - Throws: `internal-error`.
+    package init(_ word: some OpenEnumeration) throws(Problem) { try self.init(allowed: word.rawValue) }
+}
+
+extension RequestShape {
+    /// Records what is wrong with a value. Null counts as left out.
+    fileprivate func check(_ value: JSONValue, _ faults: inout RequestFaults) {
+        switch self {
+        case .any: break
+        case .text(let rule):
+            guard case .string(let text) = value.kind else { return expected("A string", value, &faults) }
+            if let fault = rule.fault(of: text) { faults.add(fault) }
+        case .time:
+            guard case .string(let text) = value.kind, text.hasPrefix("20"), RFC3339.date(text) != nil else {
+                return faults.add("An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.")
+            }
+        case .integer(let range):
+            guard let number = value.integer, range.contains(number) else {
+                return faults.add("A whole number from \(range.lowerBound) to \(range.upperBound) was expected.")
+            }
+        case .numbers(let numbers):
+            guard let number = value.integer, numbers.contains(number) else {
+                return faults.add("One of \(numbers.map(String.init).joined(separator: ", ")) was expected.")
+            }
+        case .number:
+            guard case .number(let text) = value.kind else { return expected("A number", value, &faults) }
+            guard Double(text)?.isFinite == true else {
+                return faults.add("A number of at most 1.8e308 was expected; this one is beyond what a double holds.")
+            }
+        case .flagOrOne where value.integer == 1: break
+        case .flag, .flagOrOne:
+            guard case .bool = value.kind else { return expected("true or false", value, &faults) }
+        case .words(let words):
+            guard case .string(let text) = value.kind, words.contains(text) else {
+                return faults.add("One of \(words.joined(separator: ", ")) was expected.")
+            }
+        case .array(let shape, let count, let isUnique):
+            guard case .array(let elements) = value.kind else { return expected("An array", value, &faults) }
+            if !isCounted(elements, count, &faults) { return }
+            var seen: Set<String> = []
+            for (index, element) in elements.enumerated() {
+                faults.within(index) { faults in
+                    shape.check(element, &faults)
+                    if isUnique, let text = element.string, !seen.insert(text).inserted {
+                        faults.add("\(text) stands twice.")
+                    }
+                }
+            }
+        case .list(let shape, let count):
+            guard case .array(let elements) = value.kind else { return expected("An array", value, &faults) }
+            if !isCounted(elements, count, &faults) { return }
+            let before = faults.count
+            for element in elements where faults.count == before { shape.check(element, &faults) }
+        case .raw:
+            guard case .object = value.kind else { return expected("An object", value, &faults) }
+        case .map(let name, let shape):
+            guard case .object(let members) = value.kind else { return expected("An object", value, &faults) }
+            for member in members {
+                faults.within(member.name) { faults in
+                    if let fault = name.fault(of: member.name) { faults.add(fault) }
+                    shape.check(member.value, &faults)
+                }
+            }
+        case .objectOr(let shape, let text):
+            switch value.kind {
+            case .object: shape.check(value, &faults)
+            case .string: text.check(value, &faults)
+            default: expected("A string or an object", value, &faults)
+            }
+        case .object(let members, let exclusions):
+            guard case .object(let written) = value.kind else { return expected("An object", value, &faults) }
+            check(written, members, exclusions, &faults)
+        }
+    }
+
+    private func expected(_ expected: String, _ value: JSONValue, _ faults: inout RequestFaults) {
+        faults.add("\(expected) was expected, not \(value.kindName).")
+    }
+
+    private func isCounted(
+        _ elements: [JSONValue], _ count: ClosedRange<Int>, _ faults: inout RequestFaults
+    ) -> Bool {
+        if count.contains(elements.count) { return true }
+        faults.add("\(count.lowerBound) to \(count.upperBound) elements were expected; there are \(elements.count).")
+        return false
+    }
+
+    private func check(
+        _ written: [(name: String, value: JSONValue)], _ members: [Member], _ exclusions: [Exclusion],
+        _ faults: inout RequestFaults
+    ) {
+        var values = Dictionary(written.map { ($0.name, $0.value) }) { first, _ in first }
+        var given: Set<String> = []
+        for member in members {
+            guard let value = values.removeValue(forKey: member.name) else {
+                if member.isRequired { faults.within(member.name) { $0.add("\(member.name) is required.") } }
+                continue
+            }
+            faults.within(member.name) { faults in
+                if case .null = value.kind {
+                    if member.isRequired { faults.add("\(member.name) is required and cannot be null.") }
+                } else {
+                    given.insert(member.name)
+                    member.shape.check(value, &faults)
+                }
+            }
+        }
+        for pair in exclusions where given.contains(pair.first) && given.contains(pair.second) {
+            faults.within(pair.second) {
+                $0.add("\(pair.first) and \(pair.second) exclude each other; send one of them.")
+            }
+        }
+        for (name, _) in written where values[name] != nil { faults.addUnknown(name) }
+    }
+}

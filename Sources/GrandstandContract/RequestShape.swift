@@ -1,0 +1,56 @@
+/// What openapi.yaml says of a value in the body of a request.
+package indirect enum RequestShape: Sendable {
+    /// Anything: it is read later.
+    case any
+    case text(TextRule)
+    /// An RFC 3339 time of the years 2000 to 2099.
+    case time
+    case integer(ClosedRange<Int>)
+    /// One of some numbers.
+    case numbers([Int])
+    /// A number that a double holds.
+    case number
+    case flag
+    /// A flag that may also be written as the number 1.
+    case flagOrOne
+    case words([String])
+    case array(RequestShape, ClosedRange<Int>, isUnique: Bool)
+    /// An array of which a fault is told at the array, not at the element.
+    case list(RequestShape, ClosedRange<Int>)
+    /// Any object: its bytes are kept.
+    case raw
+    /// An object with names of the user's.
+    case map(TextRule, RequestShape)
+    case object([Member], excluding: [Exclusion])
+    /// An object of the first shape, or a text of the second.
+    case objectOr(RequestShape, RequestShape)
+
+    package struct Member: Sendable {
+        package let name: String
+        package let isRequired: Bool
+        package let shape: RequestShape
+
+        package init(_ name: String, isRequired: Bool = false, _ shape: RequestShape) {
+            self.name = name
+            self.isRequired = isRequired
+            self.shape = shape
+        }
+    }
+
+    /// Two members of which a request may have one.
+    package struct Exclusion: Sendable {
+        package let first: String
+        package let second: String
+
+        package init(_ first: String, _ second: String) {
+            self.first = first
+            self.second = second
+        }
+    }
+}
+
+/// The body of a request, or an object within one.
+package protocol ContractRequest: ContractObject {
+    /// What openapi.yaml says of it.
+    static var shape: RequestShape { get }
+}

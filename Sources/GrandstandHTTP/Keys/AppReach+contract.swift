@@ -1,0 +1,16 @@
+internal import Grandstand
+
+extension AppReach {
+    /// The apps that a body binds a thing to: `bundleId`, or `bundleIds` for several; without either, all.
+    init(_ one: String?, _ several: [String]?, _ faults: inout RequestFaults) throws(Problem) {
+        var apps: [BundleID] = []
+        for (index, text) in (several ?? one.map { [$0] } ?? []).enumerated() {
+            let app = try BundleID(allowed: text)
+            if apps.contains(where: { $0.topic == app.topic }) {
+                faults.add("/bundleIds/\(index)", "\(app) stands twice.")
+            }
+            apps.append(app)
+        }
+        self = apps.isEmpty ? .all : .only(Set(apps))
+    }
+}
