@@ -952,6 +952,8 @@ create table webhooks (
     topics webhook_topic[] not null check (cardinality(topics) > 0),
     -- The apps that it hears of; null: all.
     apps text[],
+    -- The key that said where its messages go and what they tell; null: the command line, or a key that is no longer kept.
+    declared_by uuid references api_keys on delete set null,
     state webhook_state not null,
     -- Why the server disabled it.
     reason text,

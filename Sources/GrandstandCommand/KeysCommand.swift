@@ -77,11 +77,18 @@ struct KeysCommand: AsyncParsableCommand {
         @Argument(help: "The key's ID, as `keys list` shows it.")
         var id: String
 
+        @Flag(help: "Also disable the webhooks that the key declared, of a key that was revoked earlier, too.")
+        var disableWebhooks = false
+
         func run() async throws {
             guard let id = UUID(uuidString: id) else { throw ValidationError("\(id) is not a key's ID.") }
             try await withKeys { keys, now in
-                guard try await keys.revoke(id, by: .commandLine, now: now) else {
-                    throw StartError("there is no key \(id.uuidString.lowercased()) that could be revoked")
+                let isChanged = try await keys.revoke(
+                    id, disablingWebhooks: disableWebhooks, by: .commandLine, now: now)
+                guard isChanged else {
+                    throw StartError(
+                        "there is no key \(id.uuidString.lowercased()) that could be revoked"
+                            + (disableWebhooks ? ", and no enabled webhook that it declared" : ""))
                 }
             }
         }

@@ -82,6 +82,22 @@ extension BroadcastIntake {
     }
 }
 
+extension WebhookStore {
+    package func replace(
+        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> Webhook? {
+        try await replace(id, with: draft, within: WebhookFilter(), by: actor, if: condition, now: now)
+    }
+
+    package func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery? {
+        try await test(id, within: WebhookFilter(), by: actor, now: now)
+    }
+
+    package func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery? {
+        try await replay(id, of: webhook, within: WebhookFilter(), now: now)
+    }
+}
+
 extension KeyLedger {
     package func create(
         name: String, scopes: Set<APIKey.Scope>, bundleID: BundleID?, by actor: AuditActor = .commandLine
@@ -97,5 +113,9 @@ extension KeyLedger {
 
     package func revoke(_ id: UUID, now: Date) async throws -> Bool {
         try await revoke(id, by: .commandLine, now: now)
+    }
+
+    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+        try await revoke(id, disablingWebhooks: false, by: actor, now: now)
     }
 }

@@ -38,7 +38,7 @@ struct KeyUsesTests {
 
         func key(_ id: UUID) async throws -> KeyListing? { nil }
 
-        func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { false }
+        func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool { false }
 
         func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? { nil }
     }

@@ -19,7 +19,7 @@ package struct FakeLedger: KeyLedger {
     package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
     package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }
     package var list: @Sendable (AppReach, PageRequest) throws -> Page<KeyListing> = { _, _ in throw Unasked() }
-    package var revoke: @Sendable (UUID) throws -> Bool = { _ in throw Unasked() }
+    package var revoke: @Sendable (UUID, _ disablingWebhooks: Bool) throws -> Bool = { _, _ in throw Unasked() }
     package var rotate: @Sendable (UUID, _ overlapEnds: Date) throws -> IssuedKey? = { _, _ in throw Unasked() }
 
     package init() {}
@@ -31,7 +31,9 @@ package struct FakeLedger: KeyLedger {
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
         try list(reach, page)
     }
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { try revoke(id) }
+    package func revoke(
+        _ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date
+    ) async throws -> Bool { try revoke(id, disablingWebhooks) }
     package func rotate(
         _ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date
     ) async throws -> IssuedKey? { try rotate(id, overlapEnds) }

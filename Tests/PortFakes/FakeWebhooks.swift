@@ -13,7 +13,7 @@ package struct FakeWebhooks: WebhookStore {
     package var save: @Sendable (UUID, WebhookDraft, WriteCondition) throws -> Webhook? = { _, _, _ in
         throw Unasked()
     }
-    package var remove: @Sendable (UUID) throws -> Bool = { _ in throw Unasked() }
+    package var remove: @Sendable (UUID, WebhookFilter) throws -> Bool = { _, _ in throw Unasked() }
     package var rotate: @Sendable (UUID, TimeInterval) throws -> (webhook: Webhook, secret: WebhookSecret)? = {
         _, _ in throw Unasked()
     }
@@ -32,20 +32,27 @@ package struct FakeWebhooks: WebhookStore {
         _ draft: WebhookDraft, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret) { try make(draft) }
     package func replace(
-        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+        _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws -> Webhook? { try save(id, draft, condition) }
-    package func delete(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool { try remove(id) }
+    package func delete(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> Bool { try remove(id, bounds) }
     package func rotateSecret(
-        of id: UUID, overlap: TimeInterval, by actor: AuditActor, now: Date
+        of id: UUID, overlap: TimeInterval, within bounds: WebhookFilter, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret)? { try rotate(id, overlap) }
-    package func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery? { try post(id) }
+    package func test(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> WebhookDelivery? { try post(id) }
     package func deliveries(
         of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
     ) async throws -> Page<WebhookDelivery> { try log(webhook, filter, page) }
     package func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog? {
         try read(id, webhook)
     }
-    package func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery? {
+    package func replay(
+        _ id: UUID, of webhook: UUID, within bounds: WebhookFilter, now: Date
+    ) async throws -> WebhookDelivery? {
         try again(id, webhook)
     }
 }

@@ -18,8 +18,10 @@ package protocol KeyLedger: Sendable {
 
     /// Ends a key at once.
     ///
-    /// - Returns: whether there was such a key that was not revoked yet.
-    func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, those of a key that was revoked
+    ///   earlier, too.
+    /// - Returns: whether it changed anything: the key was not revoked yet, or a webhook was enabled.
+    func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool
 
     /// Makes a key with the same name, scopes and apps; the old one goes on until `overlapEnds`, or until it would have
     /// expired anyway.

@@ -15,13 +15,17 @@ package struct Webhook: Sendable, Hashable {
     package var updatedAt: Date
     /// A new number with each change of its declaration, also when the server disables it.
     package var version: Int
+    /// The key that last said where its messages go and what they tell. `nil`: the command line, or a key that is no
+    /// longer kept.
+    package var declaredBy: UUID?
 
     package init(
-        id: UUID, draft: WebhookDraft, state: State, reason: String?, failingSince: Date?,
+        id: UUID, draft: WebhookDraft, declaredBy: UUID? = nil, state: State, reason: String?, failingSince: Date?,
         previousSecretUntil: Date?, createdAt: Date, updatedAt: Date, version: Int = 0
     ) {
         self.id = id
         self.draft = draft
+        self.declaredBy = declaredBy
         self.state = state
         self.reason = reason
         self.failingSince = failingSince

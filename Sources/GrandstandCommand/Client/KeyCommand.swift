@@ -19,7 +19,15 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         columns: ["id", "name", "scopes", "bundleIds", "prefix", "state", "expiresAt", "lastUsedAt"]
     ) { _ in .listKeys() }
     static let show = Verb<ID<Self>, _>("get", "Shows a key.") { .getKey($0.id) }
-    static let delete = Verb<ID<Self>, _>("revoke", "Ends a key at once.", aliases: ["delete"]) { .revokeKey($0.id) }
+    static let delete = Verb<Revocation, _>("revoke", "Ends a key at once.", aliases: ["delete"]) {
+        .revokeKey($0.key.id, disableWebhooks: $0.disableWebhooks ? true : nil)
+    }
+
+    struct Revocation: ParsableArguments {
+        @OptionGroup var key: ID<KeyCommand>
+        @Flag(help: "Also disable the webhooks that the key declared, of a key that was revoked earlier, too.")
+        var disableWebhooks = false
+    }
 
     struct Create: ParsableArguments, Shown {
         @Option(help: "What people know the key by.") var name: String

@@ -15,9 +15,9 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
         ])
 
     static let id: ArgumentHelp = "The webhook's ID."
-    static let list = Verb<NoArguments, _>(
-        "list", "Lists webhooks.", columns: ["id", "enabled", "topics", "url", "reason"]
-    ) { _ in .listWebhooks() }
+    static let list = Verb<Filter, _>(
+        "list", "Lists webhooks.", columns: ["id", "enabled", "topics", "url", "declaredBy", "reason"]
+    ) { .listWebhooks(declaredBy: $0.declaredBy) }
     static let show = Verb<ID<Self>, _>("get", "Shows a webhook.") { .getWebhook($0.id) }
     static let delete = Verb<ID<Self>, _>("delete", "Removes a webhook and its log.") { .deleteWebhook($0.id) }
     static let put = Change(
@@ -25,8 +25,12 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
             commandName: "change", abstract: "Changes a webhook; what is not given stays as it is."),
         mayCreate: false, get: { .getWebhook($0) }, put: { .putWebhook($0, json: $1) },
         declared: {
-            Draft($0, without: ["id", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt"])
+            Draft($0, without: ["id", "declaredBy", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt"])
         })
+
+    struct Filter: ParsableArguments {
+        @Option(help: "Only those that the key with this ID declared.") var declaredBy: String?
+    }
 
     struct Fields: FieldOptions {
         @Option(help: "Another URL.") var url: String?

@@ -284,7 +284,7 @@ extension Contract.Operation {
     /// Lists the webhooks that the key may hear of, the oldest first.
     public static let listWebhooks = Self(
         "listWebhooks", "GET", "/v1/webhooks",
-        scopes: [.operate, .organise], query: ["limit", "cursor"], keepsAnswers: false)
+        scopes: [.operate, .organise], query: ["limit", "cursor", "declaredBy"], keepsAnswers: false)
 
     /// Shows a webhook.
     public static let getWebhook = Self(
@@ -344,7 +344,7 @@ extension Contract.Operation {
     /// Revokes a key at once, on every replica within a second.
     public static let revokeKey = Self(
         "revokeKey", "DELETE", "/v1/keys/{id}",
-        scopes: [.admin], query: [], keepsAnswers: false)
+        scopes: [.admin], query: ["disableWebhooks"], keepsAnswers: false)
 
     /// Makes a new key in place of one, which can be used until the overlap is over.
     public static let rotateKey = Self(

@@ -243,6 +243,8 @@ extension Contract {
         public var bundleId: String?
         /// The apps that it is bound to. null: it is told of all.
         public var bundleIds: [String]?
+        /// The key that last set its URL, topics or apps. null: the command line did, or a key that is no longer kept.
+        public var declaredBy: String?
         /// Whether messages are posted.
         public var enabled: Bool
         /// Why the server disabled it. null: it did not.
@@ -259,8 +261,8 @@ extension Contract {
         /// What is left out is not said.
         public init(
             id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
-            bundleIds: [String]? = nil, enabled: Bool, reason: String? = nil, failingSince: Date? = nil,
-            previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date
+            bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
+            failingSince: Date? = nil, previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date
         ) {
             self.id = id
             self.url = url
@@ -268,6 +270,7 @@ extension Contract {
             self.topics = topics
             self.bundleId = bundleId
             self.bundleIds = bundleIds
+            self.declaredBy = declaredBy
             self.enabled = enabled
             self.reason = reason
             self.failingSince = failingSince
@@ -289,6 +292,7 @@ extension Contract {
             topics = try object.required("topics")
             bundleId = try object.optional("bundleId")
             bundleIds = try object.optional("bundleIds")
+            declaredBy = try object.optional("declaredBy")
             enabled = try object.required("enabled")
             reason = try object.optional("reason")
             failingSince = try object.optional("failingSince")
@@ -304,6 +308,7 @@ extension Contract {
             object.member("topics", topics)
             object.member("bundleId", bundleId)
             object.member("bundleIds", bundleIds)
+            object.member("declaredBy", declaredBy)
             object.member("enabled", enabled)
             object.member("reason", reason)
             object.member("failingSince", failingSince)
@@ -329,6 +334,8 @@ extension Contract {
         public var bundleId: String?
         /// The apps that it is bound to. null: it is told of all.
         public var bundleIds: [String]?
+        /// The key that last set its URL, topics or apps. null: the command line did, or a key that is no longer kept.
+        public var declaredBy: String?
         /// Whether messages are posted.
         public var enabled: Bool
         /// Why the server disabled it. null: it did not.
@@ -351,8 +358,9 @@ extension Contract {
         /// What is left out is not said.
         public init(
             id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
-            bundleIds: [String]? = nil, enabled: Bool, reason: String? = nil, failingSince: Date? = nil,
-            previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date, secret: String
+            bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
+            failingSince: Date? = nil, previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date,
+            secret: String
         ) {
             self.id = id
             self.url = url
@@ -360,6 +368,7 @@ extension Contract {
             self.topics = topics
             self.bundleId = bundleId
             self.bundleIds = bundleIds
+            self.declaredBy = declaredBy
             self.enabled = enabled
             self.reason = reason
             self.failingSince = failingSince
@@ -382,6 +391,7 @@ extension Contract {
             topics = try object.required("topics")
             bundleId = try object.optional("bundleId")
             bundleIds = try object.optional("bundleIds")
+            declaredBy = try object.optional("declaredBy")
             enabled = try object.required("enabled")
             reason = try object.optional("reason")
             failingSince = try object.optional("failingSince")
@@ -398,6 +408,7 @@ extension Contract {
             object.member("topics", topics)
             object.member("bundleId", bundleId)
             object.member("bundleIds", bundleIds)
+            object.member("declaredBy", declaredBy)
             object.member("enabled", enabled)
             object.member("reason", reason)
             object.member("failingSince", failingSince)

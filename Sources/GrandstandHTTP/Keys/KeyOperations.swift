@@ -27,10 +27,12 @@ struct KeyOperations: Sendable {
 
     /// Revoking a revoked key changes nothing: a client that missed the first answer may ask again.
     ///
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, whenever it was revoked.
     /// - Throws: `key-not-found`.
-    func revoke(_ id: UUID, _ caller: Caller) async throws {
+    func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: Caller) async throws {
         let key = try await listing(id, caller).key
-        _ = try await ledger.revoke(key.id, by: caller.actor, now: now())
+        _ = try await ledger.revoke(
+            key.id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
     }
 
     /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.

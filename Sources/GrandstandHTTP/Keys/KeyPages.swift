@@ -5,6 +5,7 @@ internal import JSON
 /// `/console/keys`: who may call.
 struct KeyPages: PageGroup {
     let keys: KeyOperations
+    let webhooks: WebhookOperations
 
     var routes: [PageRoute] {
         [PageRoute("/keys", .admin, list), PageRoute("/keys/:id", .admin, show)]
@@ -24,7 +25,10 @@ struct KeyPages: PageGroup {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let id = try visit.id(orThrow: .keyNotFound)
-        return .page(KeyDetail(try await keys.key(id, visit.caller(of: .getKey)), visit))
+        let key = try await keys.key(id, visit.caller(of: .getKey))
+        let declared = try await webhooks.list(
+            PageRequest(limit: 200, cursor: nil), declaredBy: id, visit.caller(of: .listWebhooks))
+        return .page(KeyDetail(key, declared.items, visit))
     }
 
     private func create(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -57,7 +61,13 @@ struct KeyPages: PageGroup {
 
     private func revoke(_ submission: Submission) async throws -> PageRoute.Answer {
         let id = try submission.visit.id(orThrow: .keyNotFound)
-        try await keys.revoke(id, submission.visit.caller(of: .revokeKey))
-        return .done(ConsolePath.keys, notice: "The key was revoked. Nobody comes in with it any more.")
+        let disablingWebhooks = submission.fields["disableWebhooks"] == "true"
+        try await keys.revoke(
+            id, disablingWebhooks: disablingWebhooks, submission.visit.caller(of: .revokeKey))
+        return .done(
+            ConsolePath.keys,
+            notice: disablingWebhooks
+                ? "The key was revoked, and the webhooks that it declared were disabled."
+                : "The key was revoked. Nobody comes in with it any more.")
     }
 }

@@ -21,7 +21,9 @@ struct KeyRoutes: Sendable {
                 .json(try await keys.key(try context.id(orThrow: .keyNotFound), context.caller))
             },
             Route(.revokeKey) { _, context in
-                try await keys.revoke(try context.id(orThrow: .keyNotFound), context.caller)
+                try await keys.revoke(
+                    try context.id(orThrow: .keyNotFound),
+                    disablingWebhooks: try context.query.flag("disableWebhooks"), context.caller)
                 return .noContent
             },
             Route(.rotateKey) { request, context in

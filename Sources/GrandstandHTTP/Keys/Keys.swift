@@ -75,14 +75,20 @@ struct KeyDetail: ConsolePage {
     var template: TemplateName { .key }
     let title: String
     let facts: [Fact]
+    /// The webhooks that it declared.
+    let webhooks: Table
     let isOwn: Bool
     let isActive: Bool
     let mayRotate: Bool
+    /// Some of its webhooks are enabled.
+    let hasEnabledWebhooks: Bool
+    /// The key opens nothing, and its webhooks are still told.
+    let leavesWebhooks: Bool
     let rotateAction: String
     let revokeAction: String
     let overlaps: [Choice]
 
-    init(_ shown: Contract.Key, _ visit: Visit) {
+    init(_ shown: Contract.Key, _ declared: [Contract.Webhook], _ visit: Visit) {
         let key = KeyReading(shown, own: visit.key)
         title = "Key \(key.name)"
         facts =
@@ -96,8 +102,18 @@ struct KeyDetail: ConsolePage {
                     "Replaced by", shown.replacedBy.map { Piece.link("another key", ConsolePath.key($0)) } ?? .words("")
                 ),
             ].said
+        webhooks = Table(
+            "Webhooks that this key declared", nothing: "It declared none that are still there.", declared,
+            [
+                Column("URL") { [.link($0.url, ConsolePath.webhook($0.id))] },
+                Column("Topics") { [.words($0.topics.map(\.rawValue).joined(separator: ", "))] },
+                Column("Apps") { [.quoted(Wording.apps($0.bundleIds))] },
+                Column("State") { WebhookList.state($0) },
+            ])
         isOwn = key.isOwn
         isActive = shown.state == .active
+        hasEnabledWebhooks = declared.contains { $0.enabled }
+        leavesWebhooks = !isActive && hasEnabledWebhooks
         mayRotate = isActive && shown.replacedBy == nil
         rotateAction = key.href + "/rotate"
         revokeAction = key.href + "/revoke"

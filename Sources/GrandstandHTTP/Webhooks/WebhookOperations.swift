@@ -19,9 +19,13 @@ struct WebhookOperations: Sendable {
     }
 
     /// The webhooks whose topics and apps the caller's key reaches.
-    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.Webhook> {
-        let filter = WebhookFilter(
-            topics: Set(WebhookTopic.allCases.filter { caller.key.hears($0) }), within: caller.reach)
+    ///
+    /// - Parameter declaredBy: only those that this key declared.
+    func list(
+        _ page: PageRequest, declaredBy: UUID? = nil, _ caller: Caller
+    ) async throws -> Contract.Page<Contract.Webhook> {
+        var filter = Self.bounds(of: caller)
+        filter.declaredBy = declaredBy
         return Contract.Page(try await webhooks.webhooks(where: filter, page), Contract.Webhook.init)
     }
 
@@ -37,7 +41,7 @@ struct WebhookOperations: Sendable {
         let present = try await present(id, caller)
         if present.draft.url != draft.url { try await requireAddress(of: draft.url) }
         let replaced = try await webhooks.replace(
-            present.id, with: draft, by: caller.actor, if: condition, now: now())
+            present.id, with: draft, within: Self.bounds(of: caller), by: caller.actor, if: condition, now: now())
         guard let replaced else { throw Problem.webhookNotFound(id) }
         return Versioned(replaced)
     }
@@ -62,9 +66,9 @@ struct WebhookOperations: Sendable {
     /// - Throws: as `webhook`.
     func delete(_ id: UUID, _ caller: Caller) async throws {
         let webhook = try await present(id, caller)
-        guard try await webhooks.delete(webhook.id, by: caller.actor, now: now()) else {
-            throw Problem.webhookNotFound(id)
-        }
+        let isDeleted = try await webhooks.delete(
+            webhook.id, within: Self.bounds(of: caller), by: caller.actor, now: now())
+        guard isDeleted else { throw Problem.webhookNotFound(id) }
     }
 
     /// - Parameter overlap: seconds for which messages are signed with the old secret, too; `nil`: a day.
@@ -72,7 +76,8 @@ struct WebhookOperations: Sendable {
     func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
         let present = try await present(id, caller)
         let rotated = try await webhooks.rotateSecret(
-            of: present.id, overlap: TimeInterval(overlap ?? 86_400), by: caller.actor, now: now())
+            of: present.id, overlap: TimeInterval(overlap ?? 86_400), within: Self.bounds(of: caller),
+            by: caller.actor, now: now())
         guard let (webhook, secret) = rotated else { throw Problem.webhookNotFound(id) }
         return Contract.IssuedWebhook(webhook, secret: secret)
     }
@@ -82,9 +87,9 @@ struct WebhookOperations: Sendable {
     /// - Throws: as `webhook`.
     func test(_ id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
         let webhook = try await present(id, caller)
-        guard let delivery = try await webhooks.test(webhook.id, by: caller.actor, now: now()) else {
-            throw Problem.webhookNotFound(id)
-        }
+        let queued = try await webhooks.test(
+            webhook.id, within: Self.bounds(of: caller), by: caller.actor, now: now())
+        guard let delivery = queued else { throw Problem.webhookNotFound(id) }
         return Contract.WebhookDelivery(delivery)
     }
 
@@ -113,9 +118,9 @@ struct WebhookOperations: Sendable {
     /// - Throws: as `delivery`.
     func replay(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
         let webhook = try await present(id, caller)
-        guard let replayed = try await webhooks.replay(delivery, of: webhook.id, now: now()) else {
-            throw Problem.webhookDeliveryNotFound(delivery)
-        }
+        let queued = try await webhooks.replay(
+            delivery, of: webhook.id, within: Self.bounds(of: caller), now: now())
+        guard let replayed = queued else { throw Problem.webhookDeliveryNotFound(delivery) }
         return Contract.WebhookDelivery(replayed)
     }
 
@@ -137,6 +142,11 @@ struct WebhookOperations: Sendable {
     private func requireAddress(of url: WebhookURL) async throws {
         guard let reason = await refusal(url) else { return }
         throw Problem.invalid("Messages to this URL would be refused. \(reason)", at: "/url", reason)
+    }
+
+    /// The webhooks that the caller may hear of.
+    private static func bounds(of caller: Caller) -> WebhookFilter {
+        WebhookFilter(topics: Set(WebhookTopic.allCases.filter { caller.key.hears($0) }), within: caller.reach)
     }
 
     private func present(_ id: UUID, _ caller: Caller) async throws -> Webhook {

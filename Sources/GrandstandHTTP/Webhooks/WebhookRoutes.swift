@@ -17,7 +17,9 @@ struct WebhookRoutes: Sendable {
                 return .json(try await webhooks.create(draft, context.caller), status: .created)
             },
             Route(.listWebhooks) { _, context in
-                .json(try await webhooks.list(try context.query.page(), context.caller))
+                let query = context.query
+                let declaredBy = try query.read("declaredBy", "The ID of a key was expected.", UUID.init(uuidString:))
+                return .json(try await webhooks.list(try query.page(), declaredBy: declaredBy, context.caller))
             },
             Route(.getWebhook) { _, context in
                 .json(try await webhooks.webhook(try context.webhook, context.caller))

@@ -10,7 +10,7 @@ extension Contract.Webhook {
         self.init(
             id: webhook.id.words, url: draft.url.rawValue, description: draft.description,
             topics: draft.topics.map(Contract.WebhookTopic.init), bundleId: draft.reach.onlyApp?.rawValue,
-            bundleIds: draft.reach.apps?.map(\.rawValue),
+            bundleIds: draft.reach.apps?.map(\.rawValue), declaredBy: webhook.declaredBy?.words,
             enabled: draft.isEnabled, reason: webhook.reason, failingSince: webhook.failingSince,
             previousSecretUntil: webhook.previousSecretUntil, createdAt: webhook.createdAt,
             updatedAt: webhook.updatedAt)
@@ -24,7 +24,7 @@ extension Contract.IssuedWebhook {
         self.init(
             id: webhook.id.words, url: draft.url.rawValue, description: draft.description,
             topics: draft.topics.map(Contract.WebhookTopic.init), bundleId: draft.reach.onlyApp?.rawValue,
-            bundleIds: draft.reach.apps?.map(\.rawValue),
+            bundleIds: draft.reach.apps?.map(\.rawValue), declaredBy: webhook.declaredBy?.words,
             enabled: draft.isEnabled, reason: webhook.reason, failingSince: webhook.failingSince,
             previousSecretUntil: webhook.previousSecretUntil, createdAt: webhook.createdAt,
             updatedAt: webhook.updatedAt, secret: secret.rawValue)

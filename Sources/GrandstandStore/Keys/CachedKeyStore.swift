@@ -177,10 +177,12 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
 
     package func used(_ uses: [UUID: Date]) async throws { try await store.used(uses) }
 
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
-        let wasThere = try await store.revoke(id, by: actor, now: now)
+    package func revoke(
+        _ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date
+    ) async throws -> Bool {
+        let isChanged = try await store.revoke(id, disablingWebhooks: disablingWebhooks, by: actor, now: now)
         forget(id)
-        return wasThere
+        return isChanged
     }
 
     package func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? {

@@ -50,20 +50,30 @@ package struct PostgresKeyStore: KeyStore {
         return keys
     }
 
-    package func revoke(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+    package func revoke(
+        _ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date
+    ) async throws -> Bool {
         try await database.transaction { connection in
             let rows = try await connection.query(
                 """
                 update api_keys set revoked_at = \(now) where id = \(id) and revoked_at is null
                 returning name, prefix, apps
                 """)
-            guard let row = rows.first else { return false }
-            let name: String = try row.decode("name")
-            let prefix: String = try row.decode("prefix")
-            try await connection.query(
-                AuditRows(by: actor, at: now).insert(
-                    .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp), reason: "\(name) (\(prefix)…)"))
-            return true
+            let audit = AuditRows(by: actor, at: now)
+            var entries: [PostgresQuery] = []
+            if let row = rows.first {
+                let (name, prefix): (String, String) = (try row.decode("name"), try row.decode("prefix"))
+                entries.append(
+                    audit.insert(
+                        .keyRevoked, .init(bundleID: try ReachColumns.read(row).onlyApp),
+                        reason: "\(name) (\(prefix)…)"))
+            }
+            if disablingWebhooks {
+                entries += try await PostgresWebhookStore.disable(declaredBy: id, now: now, on: connection)
+                    .map { PostgresWebhookStore.audit(.webhookDisabled, $0, by: actor, now: now) }
+            }
+            if !entries.isEmpty { try await connection.pipeline(entries) }
+            return !entries.isEmpty
         }
     }
 

@@ -3,7 +3,9 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresWebhookStore {
-    package func test(_ id: UUID, by actor: AuditActor, now: Date) async throws -> WebhookDelivery? {
+    package func test(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> WebhookDelivery? {
         let body = try WebhookTopic.webhookTest.message(.test(webhook: id, by: actor.text), at: now) ?? []
         return try await database.transaction { connection in
             let rows = try await connection.query(
@@ -11,7 +13,7 @@ extension PostgresWebhookStore {
                 with told as (
                     insert into webhook_messages (topic, body, created_at)
                     select 'webhook.test', \(String(decoding: body, as: UTF8.self)), \(now)
-                    from webhooks where id = \(id) returning id
+                    from webhooks where id = \(id) and \(Self.are(bounds)) returning id
                 )
                 insert into webhook_deliveries (message, webhook, next_attempt_at, created_at)
                 select told.id, \(id), \(now), \(now) from told returning id
@@ -61,8 +63,13 @@ extension PostgresWebhookStore {
             })
     }
 
-    package func replay(_ id: UUID, of webhook: UUID, now: Date) async throws -> WebhookDelivery? {
+    package func replay(
+        _ id: UUID, of webhook: UUID, within bounds: WebhookFilter, now: Date
+    ) async throws -> WebhookDelivery? {
         try await database.transaction { connection in
+            let known = try await connection.query(
+                "select from webhooks where id = \(webhook) and \(Self.are(bounds)) for key share")
+            guard !known.isEmpty else { return nil }
             // One under way keeps its lease; its outcome is recorded soon.
             try await connection.pipeline([
                 """

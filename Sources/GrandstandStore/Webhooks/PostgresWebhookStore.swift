@@ -15,13 +15,14 @@ package struct PostgresWebhookStore: WebhookStore {
         let secret = WebhookSecret.random()
         let webhook = try await database.transaction { connection in
             let reach = try await Self.registered(draft.reach, on: connection)
+            try await Self.admit(actor, declaring: reach, on: connection)
             try await Self.refuseTooMany(for: reach, on: connection)
             let row = try await connection.query(
                 """
-                insert into webhooks (id, url, description, topics, apps, state, secret, created_at, updated_at)
+                insert into webhooks (id, url, description, topics, apps, declared_by, state, secret, created_at, updated_at)
                 values (gen_random_uuid(), \(draft.url.rawValue), \(draft.description),
                     \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.value(reach)),
-                    \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
+                    \(actor.keyID), \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
                 returning \(Self.columns)
                 """
             ).first
@@ -33,21 +34,29 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     package func replace(
-        _ id: UUID, with draft: WebhookDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+        _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
     ) async throws -> Webhook? {
         try await database.transaction { connection in
             let reach = try await Self.registered(draft.reach, on: connection)
+            try await Self.admit(actor, declaring: reach, on: connection)
             let known = try await connection.query(
-                "select apps from webhooks where id = \(id)")
+                "select apps from webhooks where id = \(id) and \(Self.are(bounds))")
             guard let old = try known.first.map(ReachColumns.read) else { return nil }
             // One that stays where it is may stay, however many there are.
             if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
             let present = try await connection.query(
-                "select version from webhooks where id = \(id) for no key update")
-            try condition.check(try present.first?.decode("version"))
+                "select version from webhooks where id = \(id) and \(Self.are(bounds)) for no key update")
+            guard let version: Int = try present.first?.decode("version") else { return nil }
+            try condition.check(version)
             let row = try await connection.query(
                 """
-                update webhooks set url = \(draft.url.rawValue), description = \(draft.description),
+                update webhooks set declared_by = case
+                        when (url, topics, apps) is distinct from (\(draft.url.rawValue),
+                            \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
+                            \(ReachColumns.value(reach))::text[])
+                        then \(actor.keyID)::uuid else declared_by end,
+                    url = \(draft.url.rawValue), description = \(draft.description),
                     topics = \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
                     apps = \(ReachColumns.value(reach)),
                     reason = case when \(draft.isEnabled) then null else reason end,
@@ -67,10 +76,13 @@ package struct PostgresWebhookStore: WebhookStore {
         }
     }
 
-    package func delete(_ id: UUID, by actor: AuditActor, now: Date) async throws -> Bool {
+    package func delete(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> Bool {
         try await database.transaction { connection in
-            let row = try await connection.query("delete from webhooks where id = \(id) returning \(Self.columns)")
-                .first
+            let row = try await connection.query(
+                "delete from webhooks where id = \(id) and \(Self.are(bounds)) returning \(Self.columns)"
+            ).first
             guard let webhook = try row.map(Self.webhook) else { return false }
             try await connection.query(Self.audit(.webhookDeleted, webhook, by: actor, now: now))
             return true
@@ -78,7 +90,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     package func rotateSecret(
-        of id: UUID, overlap: TimeInterval, by actor: AuditActor, now: Date
+        of id: UUID, overlap: TimeInterval, within bounds: WebhookFilter, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret)? {
         let secret = WebhookSecret.random()
         return try await database.transaction { connection in
@@ -86,13 +98,28 @@ package struct PostgresWebhookStore: WebhookStore {
                 """
                 update webhooks set secret = \(secret.rawValue), previous_secret = secret,
                     previous_secret_until = \(now.addingTimeInterval(overlap)), updated_at = \(now)
-                where id = \(id) returning \(Self.columns)
+                where id = \(id) and \(Self.are(bounds)) returning \(Self.columns)
                 """
             ).first
             guard let webhook = try row.map(Self.webhook) else { return nil }
             try await connection.query(Self.audit(.webhookRotated, webhook, by: actor, now: now))
             return (webhook, secret)
         }
+    }
+
+    /// Disables the webhooks that a key declared.
+    ///
+    /// - Returns: those that were enabled.
+    static func disable(
+        declaredBy key: UUID, now: Date, on connection: PostgresConnection
+    ) async throws -> [Webhook] {
+        try await connection.query(
+            """
+            update webhooks set state = 'disabled', reason = 'The key that declared it was revoked.',
+                updated_at = \(now), version = nextval('resource_versions')
+            where declared_by = \(key) and state = 'enabled' returning \(columns)
+            """
+        ).map(webhook)
     }
 
     package func webhook(_ id: UUID) async throws -> Webhook? {
@@ -104,12 +131,35 @@ package struct PostgresWebhookStore: WebhookStore {
         let rows = try await database.query(
             """
             select \(Self.columns) from webhooks
-            where topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
-                and \(ReachColumns.isWithin(filter.reach, of: "webhooks"))
-                and \(part.condition)
+            where \(Self.are(filter)) and \(part.condition)
             \(part.order)
             """)
         return part.page(try rows.map(Self.webhook)) { ($0.createdAt, $0.id) }
+    }
+
+    /// The condition on a row of `webhooks`.
+    static func are(_ filter: WebhookFilter) -> PostgresQuery {
+        """
+        topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
+            and \(ReachColumns.isWithin(filter.reach, of: "webhooks"))
+            and \(filter.declaredBy.map { key -> PostgresQuery in "declared_by = \(key)" } ?? "true")
+        """
+    }
+
+    /// Locks the writer's key until the commit: either its revocation came first and this write is refused, or the
+    /// revocation waits and finds the webhook among those that the key declared.
+    ///
+    /// - Throws: `unauthenticated`; `forbidden` for a key that does not reach the apps now.
+    private static func admit(
+        _ actor: AuditActor, declaring reach: AppReach, on connection: PostgresConnection
+    ) async throws {
+        guard let id = actor.keyID else { return }
+        let rows = try await connection.query(
+            "select apps from api_keys where id = \(id) and revoked_at is null for share")
+        guard let own = try rows.first.map(ReachColumns.read) else {
+            throw Problem(.unauthenticated, "This key was revoked. Use another key.")
+        }
+        guard own.covers(reach) else { throw own.refusal }
     }
 
     /// The apps' bundle IDs as they were registered.
@@ -159,7 +209,7 @@ package struct PostgresWebhookStore: WebhookStore {
         return webhook
     }
 
-    private static func audit(
+    static func audit(
         _ action: AuditAction, _ webhook: Webhook, by actor: AuditActor, now: Date
     ) -> PostgresQuery {
         AuditRows(by: actor, at: now).insert(
@@ -168,7 +218,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     static let columns: PostgresQuery = """
-        id, url, description, topics::text[] as topics, apps, state, reason,
+        id, url, description, topics::text[] as topics, apps, declared_by, state, reason,
         failing_since, previous_secret_until, created_at, updated_at, version
         """
 
@@ -181,7 +231,7 @@ package struct PostgresWebhookStore: WebhookStore {
                 url: try row.word("url"), description: try row.decode("description"),
                 topics: Set(topics.compactMap(WebhookTopic.init)), reach: try ReachColumns.read(row),
                 isEnabled: state == .enabled),
-            state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
+            declaredBy: try row.decode("declared_by"), state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
             previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),
             updatedAt: try row.decode("updated_at"), version: try row.decode("version"))
     }

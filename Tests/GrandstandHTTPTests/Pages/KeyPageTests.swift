@@ -58,18 +58,24 @@ struct KeyPageTests {
         let list = try await world.get("/console/keys")
         #expect(list.status == 200)
         #expect(list.body.contains("TV &lt;b&gt;") && list.body.contains("cursor=n%3D"))
+        world.webhooks.list = { filter, _ in
+            guard filter.declaredBy == listing.key.id else { throw Unasked() }
+            return Page(items: [], nextCursor: nil)
+        }
         let page = try await world.get("/console/keys/\(Self.id)")
         #expect(page.body.contains(#"action="/console/keys/\#(Self.id)/revoke""#))
+        #expect(!page.body.contains("disableWebhooks"))
         #expect(page.body.contains(#"name="currentKey""#))
         #expect(try await world.get("/console/keys", as: "operate").status == 403)
     }
 
     @Test func `revoking and rotating take the key once more`() async throws {
-        let (key, revoked, ends) = (try Self.key(), Taken<UUID>(), Taken<Date>())
+        let (key, revoked, disabling, ends) = (try Self.key(), Taken<UUID>(), Taken<Bool>(), Taken<Date>())
         var world = ConsoleWorld()
         world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }
-        world.ledger.revoke = { id in
+        world.ledger.revoke = { id, disablingWebhooks in
             revoked.add(id)
+            disabling.add(disablingWebhooks)
             return true
         }
         world.ledger.rotate = { _, overlapEnds in
@@ -82,6 +88,9 @@ struct KeyPageTests {
         #expect(revoked.all.isEmpty && ends.all.isEmpty)
         let gone = try await world.submit("/console/keys/\(Self.id)/revoke", [("currentKey", "admin")])
         #expect(gone.location == "/console/keys" && revoked.all == [key.id])
+        let both = try await world.submit(
+            "/console/keys/\(Self.id)/revoke", [("currentKey", "admin"), ("disableWebhooks", "true")])
+        #expect(both.location == "/console/keys" && disabling.all == [false, true])
         let rotated = try await world.submit(
             "/console/keys/\(Self.id)/rotate", [("currentKey", "admin"), ("overlapSeconds", "0")])
         #expect(rotated.body.contains("gs_next"))
@@ -89,6 +98,22 @@ struct KeyPageTests {
         let long = try await world.submit(
             "/console/keys/\(Self.id)/rotate", [("currentKey", "admin"), ("overlapSeconds", "99999999")])
         #expect(long.status == 422 && ends.all.count == 1)
+    }
+
+    @Test func `a revoked key's page has the webhooks that it declared, and disables them`() async throws {
+        var key = try Self.key()
+        key.revokedAt = Samples.now
+        let listing = KeyListing(key: key, lastUsedAt: nil)
+        var world = ConsoleWorld()
+        world.ledger.find = { _ in listing }
+        for state in Webhook.State.allCases {
+            var webhook = Sample.webhook()
+            (webhook.state, webhook.draft.isEnabled) = (state, state == .enabled)
+            world.webhooks.list = { [webhook] _, _ in Page(items: [webhook], nextCursor: nil) }
+            let page = try await world.get("/console/keys/\(Self.id)")
+            #expect(page.body.contains(#"href="/console/webhooks/\#(webhook.id.words)""#))
+            #expect(page.body.contains(#"name="disableWebhooks" value="true""#) == (state == .enabled))
+        }
     }
 
     @Test func `a key of another app is out of reach`() async throws {
@@ -119,7 +144,7 @@ struct KeyPageTests {
             return webhook
         }
         world.webhooks.log = { _, _, _ in Page(items: [], nextCursor: nil) }
-        world.webhooks.remove = { _ in
+        world.webhooks.remove = { _, _ in
             there.withLock { there in
                 defer { there = false }
                 return there

@@ -17,7 +17,7 @@ struct WebhookRouteTests {
     /// Without its last brace: a new one's secret follows.
     private static let shape =
         #"{"id":"11111111-2222-4333-8444-555555555555","url":"https://hooks.example.com/x","description":null,"#
-        + #""topics":["broadcast.settled"],"bundleId":null,"bundleIds":null,"enabled":true,"reason":null,"failingSince":null,"#
+        + #""topics":["broadcast.settled"],"bundleId":null,"bundleIds":null,"declaredBy":null,"enabled":true,"reason":null,"failingSince":null,"#
         + #""previousSecretUntil":null,"createdAt":"2026-11-21T20:45:00.000Z","updatedAt":"2026-11-21T20:45:00.000Z""#
 
     private static func world(_ webhook: Webhook = Sample.webhook()) -> RouteWorld {
@@ -68,6 +68,7 @@ struct WebhookRouteTests {
             "an overlap of more than a week", "POST", one + "/secret", #"{"overlapSeconds": 604801}"#,
             pointers: ["/overlapSeconds"]),
         .init("a page of nothing", "GET", path + "?limit=0", pointers: ["limit"]),
+        .init("a declarer that is no ID", "GET", path + "?declaredBy=x", pointers: ["declaredBy"]),
         .init("an ID that is none", "GET", path + "/1", status: 404, slug: "webhook-not-found"),
     ]
 
@@ -164,6 +165,25 @@ struct WebhookRouteTests {
         #expect(try await world("GET", Self.path + "?limit=2&cursor=c", as: secret).status == 200)
     }
 
+    @Test func `a list can be of the webhooks that one key declared, within the reader's reach`() async throws {
+        var world = RouteWorld()
+        world.webhooks.list = { filter, _ in
+            guard filter.declaredBy == Sample.otherID, filter.reach == .only([Sample.stadium]) else { throw Unasked() }
+            return Page(items: [], nextCursor: nil)
+        }
+        let path = Self.path + "?declaredBy=\(Sample.otherID)"
+        #expect(try await world("GET", path, as: "gs_stadium").status == 200)
+    }
+
+    @Test func `a write names the bounds of its writer, for the transaction to check`() async throws {
+        var world = Self.world(Sample.webhook(of: Sample.stadium))
+        world.webhooks.remove = { _, bounds in
+            guard bounds == WebhookFilter(within: .only([Sample.stadium])) else { throw Unasked() }
+            return true
+        }
+        #expect(try await world("DELETE", Self.one, as: "gs_stadium").status == 204)
+    }
+
     @Test(
         arguments: [
             ([:], .none), (["If-Match": #""5""#], .versions([5])), (["If-Match": "*"], .present),
@@ -196,13 +216,13 @@ struct WebhookRouteTests {
     @Test func `a test is queued, a webhook is deleted, and one that went meanwhile is not there`() async throws {
         var world = Self.world()
         world.webhooks.post = { $0 == Sample.id ? Sample.delivery : nil }
-        world.webhooks.remove = { $0 == Sample.id }
+        world.webhooks.remove = { id, _ in id == Sample.id }
         let test = try await world("POST", Self.one + "/test")
         #expect(test.status == 202)
         #expect(test.json["messageId"] as? String == "msg_11111111-2222-4333-8444-555555555555")
         #expect(try await world("DELETE", Self.one).status == 204)
         world.webhooks.post = { _ in nil }
-        world.webhooks.remove = { _ in false }
+        world.webhooks.remove = { _, _ in false }
         world.webhooks.rotate = { _, _ in nil }
         world.webhooks.save = { _, _, _ in nil }
         for (method, rest, body) in [

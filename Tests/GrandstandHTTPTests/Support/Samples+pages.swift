@@ -50,7 +50,7 @@ extension Samples {
                 Page(items: [entry()], nextCursor: "next"), AuditFilter(actor: text, action: .keyCreated),
                 visit("/console/audit-log", query: "from=2026-11-21")),
             KeyList(Contract.Page(items: [shownKey], nextCursor: "n"), visit("/console/keys")),
-            KeyDetail(shownKey, visit("/console/keys/1")),
+            KeyDetail(shownKey, [webhook], visit("/console/keys/1")),
             IssuedSecret(title: text, secret: text, use: text, href: "/console/keys/1"),
             WebhookList(Contract.Page(items: [webhook], nextCursor: "n"), visit("/console/webhooks")),
             WebhookDetail(

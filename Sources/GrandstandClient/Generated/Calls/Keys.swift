@@ -32,8 +32,8 @@ extension GrandstandClient.Call where Value == GrandstandClient.Key {
 
 extension GrandstandClient.Call where Value == Void {
     /// Revokes a key at once, on every replica within a second.
-    public static func revokeKey(_ id: String) -> Self {
-        Self(.revokeKey, "/v1/keys/\(id)")
+    public static func revokeKey(_ id: String, disableWebhooks: Bool? = nil) -> Self {
+        Self(.revokeKey, "/v1/keys/\(id)", [("disableWebhooks", disableWebhooks)])
     }
 }
 

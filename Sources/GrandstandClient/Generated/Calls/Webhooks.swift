@@ -17,8 +17,8 @@ extension GrandstandClient.Call where Value == GrandstandClient.IssuedWebhook {
 
 extension GrandstandClient.Call where Value == GrandstandClient.WebhookPage {
     /// Lists the webhooks that the key may hear of, the oldest first.
-    public static func listWebhooks() -> Self {
-        Self(.listWebhooks, "/v1/webhooks")
+    public static func listWebhooks(declaredBy: String? = nil) -> Self {
+        Self(.listWebhooks, "/v1/webhooks", [("declaredBy", declaredBy)])
     }
 }
 
