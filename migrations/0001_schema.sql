@@ -173,6 +173,8 @@ create table api_keys (
     scopes key_scope[] not null check (cardinality(scopes) > 0),
     -- The apps that the key may see and change; null: all apps.
     apps text[],
+    -- Of their events only those whose keys begin like this; no key that is bound otherwise declares one; null: all events.
+    event_key_prefix text check (event_key_prefix ~ '^[A-Za-z0-9._:-]{1,128}$'),
     created_at timestamptz not null,
     revoked_at timestamptz,
     expires_at timestamptz,

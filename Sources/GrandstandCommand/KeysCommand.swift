@@ -23,6 +23,12 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "The bundle ID of an app the key is for; may be repeated. Without it, all.")
         var app: [String] = []
 
+        @Option(
+            help:
+                "Only events whose keys begin with this, which no key that is bound otherwise declares; with --scope organise alone."
+        )
+        var eventKeyPrefix: String?
+
         @Option(help: "Seconds until the key expires; without it, it does not.")
         var expiresIn: Int?
 
@@ -33,13 +39,18 @@ struct KeysCommand: AsyncParsableCommand {
             for app in app where BundleID(rawValue: app) == nil {
                 throw ValidationError("--app \(app): \(BundleID.rule)")
             }
+            if let eventKeyPrefix, EventKey(rawValue: eventKeyPrefix) == nil {
+                throw ValidationError("--event-key-prefix \(eventKeyPrefix): \(EventKey.rule)")
+            }
         }
 
         func run() async throws {
             try await withKeys { keys, now in
                 let draft = KeyDraft(
                     name: name, scopes: Set(scope),
-                    reach: AppReach(of: app.isEmpty ? nil : app.compactMap(BundleID.init)),
+                    reach: AppReach(
+                        of: app.isEmpty ? nil : app.compactMap(BundleID.init),
+                        eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init)),
                     expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
                 print(try await keys.create(draft, by: .commandLine, now: now).secret)
             }

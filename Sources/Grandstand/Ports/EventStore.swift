@@ -52,7 +52,7 @@ extension EventStore {
     /// - Throws: `event-not-found`, also when it has audiences out of reach.
     package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {
         guard let event = try await event(key, now: now),
-            reach.covers(eventOf: event.specification.audiences.map(\.bundleID))
+            reach.covers(event: key, of: event.specification.audiences.map(\.bundleID))
         else { throw Problem.noEvent(key) }
         return event
     }
@@ -65,12 +65,13 @@ extension Problem {
         Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key) first.")
     }
 
-    /// An event of this name exists and is out of the caller's reach, so it cannot be declared.
+    /// The caller cannot declare an event of this name: one out of its reach exists, or other keys are bound to a prefix of
+    /// the name. Within such a prefix the answer does not tell which names are taken.
     package static func takenEvent(_ key: EventKey) -> Problem {
         Problem(
             .forbidden,
-            "The event key \(key) is taken by an event that your key does not reach. Choose another event key, or ask an "
-                + "administrator, who can see whose it is.")
+            "The event key \(key) is taken by an event that your key does not reach, or it is reserved for other keys. "
+                + "Choose another event key, or ask an administrator, who can see whose it is.")
     }
 }
 

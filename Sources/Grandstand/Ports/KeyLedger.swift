@@ -5,7 +5,7 @@ package protocol KeyLedger: Sendable {
     /// Makes a key and returns its secret, the only time it is seen.
     ///
     /// - Throws: `app-not-found` for a key bound to an app that is not known; `invalid-request` for one with the scope
-    ///   `device` that is not bound to one.
+    ///   `device` that is not bound to one, and for a prefix of event keys that it may not have.
     func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey
 
     /// Keys with their last use, the newest first.
@@ -23,7 +23,7 @@ package protocol KeyLedger: Sendable {
     /// - Returns: whether it changed anything: the key was not revoked yet, or a webhook was enabled.
     func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Makes a key with the same name, scopes and apps; the old one goes on until `overlapEnds`, or until it would have
+    /// Makes a key with the same name, scopes, apps and prefix; the old one goes on until `overlapEnds`, or until it would have
     /// expired anyway.
     ///
     /// - Returns: the new key; `nil` when there is no such key that is active and was not replaced yet.
@@ -52,7 +52,14 @@ package struct KeyDraft: Sendable, Hashable {
     /// another.
     package var lacksApp: Bool { scopes.contains(.device) && reach.onlyApp == nil }
 
+    /// Whether it is bound to a prefix of event keys and could do more than declare events: what is not of an event is told
+    /// apart by apps alone.
+    package var mayNotHavePrefix: Bool { reach.eventKeyPrefix != nil && scopes != [.organise] }
+
     /// The refusal's text for that.
+    package static let prefixRule = "A key that is bound to a prefix of event keys has the scope organise and no other."
+
+    /// The refusal's text for a key that lacks its app.
     package static let appRule =
         "A key with the scope device ships inside one app, so it is bound to it: name that app, and no other."
 }

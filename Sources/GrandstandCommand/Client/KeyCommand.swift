@@ -16,7 +16,7 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let id: ArgumentHelp = "The key's ID."
     static let list = Verb<NoArguments, _>(
         "list", "Lists keys, the newest first.",
-        columns: ["id", "name", "scopes", "bundleIds", "prefix", "state", "expiresAt", "lastUsedAt"]
+        columns: ["id", "name", "scopes", "bundleIds", "eventKeyPrefix", "prefix", "state", "expiresAt", "lastUsedAt"]
     ) { _ in .listKeys() }
     static let show = Verb<ID<Self>, _>("get", "Shows a key.") { .getKey($0.id) }
     static let delete = Verb<Revocation, _>("revoke", "Ends a key at once.", aliases: ["delete"]) {
@@ -35,6 +35,11 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         var scope: [Word<Contract.Scope>]
         @Option(help: "The bundle ID of an app the key is for; may be repeated. Without it, all.")
         var app: [String] = []
+        @Option(
+            help:
+                "Only events whose keys begin with this, which no key that is bound otherwise declares; with --scope organise alone."
+        )
+        var eventKeyPrefix: String?
         @Option(help: "When it ends, RFC 3339; without it, it does not.") var expiresAt: Moment?
 
         static let show = Verb<Self, _>(
@@ -42,7 +47,8 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         ) {
             .createKey(
                 name: $0.name, scopes: $0.scope.map(\.value), bundleId: $0.app.count == 1 ? $0.app[0] : nil,
-                bundleIds: $0.app.count > 1 ? $0.app : nil, expiresAt: $0.expiresAt?.date)
+                bundleIds: $0.app.count > 1 ? $0.app : nil, eventKeyPrefix: $0.eventKeyPrefix,
+                expiresAt: $0.expiresAt?.date)
         }
     }
 

@@ -25,7 +25,11 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
             commandName: "change", abstract: "Changes a webhook; what is not given stays as it is."),
         mayCreate: false, get: { .getWebhook($0) }, put: { .putWebhook($0, json: $1) },
         declared: {
-            Draft($0, without: ["id", "declaredBy", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt"])
+            Draft(
+                $0,
+                without: [
+                    "id", "declaredBy", "reason", "failingSince", "previousSecretUntil", "createdAt", "updatedAt",
+                ])
         })
 
     struct Filter: ParsableArguments {

@@ -75,17 +75,23 @@ extension Contract {
         public var bundleId: String?
         /// The apps that it is bound to, each once. Not together with bundleId. Without either it reaches all apps.
         public var bundleIds: [String]?
+        /// Of its apps' events, it reaches only those whose keys begin with this. No key that is bound to apps, and not
+        /// to this prefix, declares such an event. Only with the scope organise alone, and only from a key that reaches
+        /// all apps.
+        public var eventKeyPrefix: String?
         /// A time to come from which on it opens nothing. Left out: it does not expire.
         public var expiresAt: Date?
 
         /// What is left out is not said.
         public init(
-            name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil, expiresAt: Date? = nil
+            name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
+            eventKeyPrefix: String? = nil, expiresAt: Date? = nil
         ) {
             self.name = name
             self.scopes = scopes
             self.bundleId = bundleId
             self.bundleIds = bundleIds
+            self.eventKeyPrefix = eventKeyPrefix
             self.expiresAt = expiresAt
         }
 
@@ -100,6 +106,7 @@ extension Contract {
             scopes = try object.required("scopes")
             bundleId = try object.optional("bundleId")
             bundleIds = try object.optional("bundleIds")
+            eventKeyPrefix = try object.optional("eventKeyPrefix")
             expiresAt = try object.optional("expiresAt")
         }
 
@@ -108,6 +115,7 @@ extension Contract {
             object.member("scopes", scopes)
             if let bundleId { object.member("bundleId", bundleId) }
             if let bundleIds { object.member("bundleIds", bundleIds) }
+            if let eventKeyPrefix { object.member("eventKeyPrefix", eventKeyPrefix) }
             if let expiresAt { object.member("expiresAt", expiresAt) }
         }
     }
@@ -153,6 +161,8 @@ extension Contract {
         public var bundleId: String?
         /// The apps that it is bound to. null: it reaches all.
         public var bundleIds: [String]?
+        /// The prefix of event keys that it is bound to. null: it reaches all events of its apps.
+        public var eventKeyPrefix: String?
         /// The first characters of its secret, so that people recognise it.
         public var prefix: String
         /// Whether a key can be used.
@@ -171,14 +181,15 @@ extension Contract {
         /// What is left out is not said.
         public init(
             id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
-            prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil, revokedAt: Date? = nil,
-            replacedBy: String? = nil, lastUsedAt: Date? = nil
+            eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
+            revokedAt: Date? = nil, replacedBy: String? = nil, lastUsedAt: Date? = nil
         ) {
             self.id = id
             self.name = name
             self.scopes = scopes
             self.bundleId = bundleId
             self.bundleIds = bundleIds
+            self.eventKeyPrefix = eventKeyPrefix
             self.prefix = prefix
             self.state = state
             self.createdAt = createdAt
@@ -200,6 +211,7 @@ extension Contract {
             scopes = try object.required("scopes")
             bundleId = try object.optional("bundleId")
             bundleIds = try object.optional("bundleIds")
+            eventKeyPrefix = try object.optional("eventKeyPrefix")
             prefix = try object.required("prefix")
             state = try object.required("state")
             createdAt = try object.required("createdAt")
@@ -215,6 +227,7 @@ extension Contract {
             object.member("scopes", scopes)
             object.member("bundleId", bundleId)
             object.member("bundleIds", bundleIds)
+            object.member("eventKeyPrefix", eventKeyPrefix)
             object.member("prefix", prefix)
             object.member("state", state)
             object.member("createdAt", createdAt)
@@ -239,6 +252,8 @@ extension Contract {
         public var bundleId: String?
         /// The apps that it is bound to. null: it reaches all.
         public var bundleIds: [String]?
+        /// The prefix of event keys that it is bound to. null: it reaches all events of its apps.
+        public var eventKeyPrefix: String?
         /// The first characters of its secret, so that people recognise it.
         public var prefix: String
         /// Whether a key can be used.
@@ -263,14 +278,15 @@ extension Contract {
         /// What is left out is not said.
         public init(
             id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
-            prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil, revokedAt: Date? = nil,
-            replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String
+            eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
+            revokedAt: Date? = nil, replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String
         ) {
             self.id = id
             self.name = name
             self.scopes = scopes
             self.bundleId = bundleId
             self.bundleIds = bundleIds
+            self.eventKeyPrefix = eventKeyPrefix
             self.prefix = prefix
             self.state = state
             self.createdAt = createdAt
@@ -293,6 +309,7 @@ extension Contract {
             scopes = try object.required("scopes")
             bundleId = try object.optional("bundleId")
             bundleIds = try object.optional("bundleIds")
+            eventKeyPrefix = try object.optional("eventKeyPrefix")
             prefix = try object.required("prefix")
             state = try object.required("state")
             createdAt = try object.required("createdAt")
@@ -309,6 +326,7 @@ extension Contract {
             object.member("scopes", scopes)
             object.member("bundleId", bundleId)
             object.member("bundleIds", bundleIds)
+            object.member("eventKeyPrefix", eventKeyPrefix)
             object.member("prefix", prefix)
             object.member("state", state)
             object.member("createdAt", createdAt)

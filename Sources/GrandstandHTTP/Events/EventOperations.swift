@@ -15,6 +15,7 @@ struct EventOperations: Sendable {
     func put(
         _ key: EventKey, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
     ) async throws -> (event: Event, created: Bool) {
+        guard caller.reach.covers(key) else { throw caller.reach.refusal }
         let specification = try EventSpecification(key: key, body: body)
         for audience in specification.audiences { try caller.requireCover(of: audience.bundleID) }
         return try await events.put(

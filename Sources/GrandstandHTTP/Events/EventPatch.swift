@@ -33,7 +33,7 @@ extension EventOperations {
             try condition.check(nil)
             throw Problem.noEvent(key)
         }
-        guard caller.reach.covers(eventOf: present.specification.audiences.map(\.bundleID)) else {
+        guard caller.reach.covers(event: key, of: present.specification.audiences.map(\.bundleID)) else {
             throw Problem.noEvent(key)
         }
         try condition.check(present.version)

@@ -20,8 +20,10 @@ struct Gate: Sendable {
         let key = try await identify(request, context, for: route.access)
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
-        if let bundleID = BundleID(rawValue: context.text("bundleId")), !key.covers(bundleID) {
-            throw key.reach.refusal
+        if let bundleID = BundleID(rawValue: context.text("bundleId")) {
+            // What is written of an app itself concerns all of its events.
+            let isOfEvents = key.reach.eventKeyPrefix != nil && request.method != .get
+            guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
         }
         return key
     }

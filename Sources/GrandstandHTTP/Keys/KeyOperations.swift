@@ -8,9 +8,15 @@ struct KeyOperations: Sendable {
     let ledger: any KeyLedger
     let now: @Sendable () -> Date
 
-    /// - Throws: `forbidden`; what the store throws.
+    /// - Throws: `forbidden`, also for a prefix of event keys from a caller that is bound to apps: it would take the names
+    ///   from all others. What the store throws.
     func create(_ draft: KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
         try caller.requireCover(of: draft.reach)
+        guard draft.reach.eventKeyPrefix == nil || caller.reach == .all else {
+            throw Problem(
+                .forbidden,
+                "A prefix of event keys holds for all apps, so only a key that reaches all apps gives one.")
+        }
         return Contract.IssuedKey(try await ledger.create(draft, by: caller.actor, now: now()), now: now())
     }
 

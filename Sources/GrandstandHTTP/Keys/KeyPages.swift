@@ -38,6 +38,7 @@ struct KeyPages: PageGroup {
                 object.member("name", fields["name"] ?? "")
                 object.member("scopes", fields.all("scope"))
                 object.member(apps: fields["bundleIds"])
+                if let prefix = fields["eventKeyPrefix"] { object.member("eventKeyPrefix", prefix) }
                 if let expiresAt = fields["expiresAt"] { object.member("expiresAt", FormTime.utc(expiresAt)) }
             }, now: keys.now())
         let issued = try await submission.once(.createKey) { try await keys.create(draft, $0) }

@@ -42,10 +42,13 @@ extension KeyDraft {
             if let expiresAt = body.expiresAt, expiresAt <= now {
                 faults.add("/expiresAt", "A time to come was expected.")
             }
+            var reach = try AppReach(body.bundleId, body.bundleIds, &faults)
+            reach.eventKeyPrefix = body.eventKeyPrefix.flatMap(EventKey.init)
             let draft = KeyDraft(
                 name: body.name, scopes: Set(try body.scopes.map { word throws(Problem) in try APIKey.Scope(word) }),
-                reach: try AppReach(body.bundleId, body.bundleIds, &faults), expiresAt: body.expiresAt)
+                reach: reach, expiresAt: body.expiresAt)
             if draft.lacksApp { faults.add("/bundleId", KeyDraft.appRule) }
+            if draft.mayNotHavePrefix { faults.add("/eventKeyPrefix", KeyDraft.prefixRule) }
             return draft
         }
     }
@@ -57,7 +60,8 @@ extension Contract.Key {
         let key = listing.key
         self.init(
             id: key.id.words, name: key.name, scopes: key.scopes.words, bundleId: key.reach.onlyApp?.rawValue,
-            bundleIds: key.reach.apps?.map(\.rawValue), prefix: key.prefix, state: .init(key.state(at: now)),
+            bundleIds: key.reach.apps?.map(\.rawValue), eventKeyPrefix: key.reach.eventKeyPrefix?.rawValue,
+            prefix: key.prefix, state: .init(key.state(at: now)),
             createdAt: key.createdAt, expiresAt: key.expiresAt, revokedAt: key.revokedAt,
             replacedBy: key.replacedBy?.words, lastUsedAt: listing.lastUsedAt)
     }
@@ -69,7 +73,8 @@ extension Contract.IssuedKey {
         let key = issued.key
         self.init(
             id: key.id.words, name: key.name, scopes: key.scopes.words, bundleId: key.reach.onlyApp?.rawValue,
-            bundleIds: key.reach.apps?.map(\.rawValue), prefix: key.prefix, state: .init(key.state(at: now)),
+            bundleIds: key.reach.apps?.map(\.rawValue), eventKeyPrefix: key.reach.eventKeyPrefix?.rawValue,
+            prefix: key.prefix, state: .init(key.state(at: now)),
             createdAt: key.createdAt, expiresAt: key.expiresAt, revokedAt: key.revokedAt,
             replacedBy: key.replacedBy?.words, secret: issued.secret)
     }

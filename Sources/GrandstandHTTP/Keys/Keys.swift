@@ -18,7 +18,8 @@ struct KeyList: ConsolePage {
             [
                 Column("Name") { [.link($0.name, $0.href), .words($0.isOwn ? "(yours)" : "")] },
                 Column("Secret begins") { [.code($0.prefix)] }, Column("Scopes") { [.words($0.scopes)] },
-                Column("Apps") { [.quoted($0.apps)] }, Column("State") { [.state($0.state)] },
+                Column("Apps") { [.quoted($0.apps)] }, Column("Event keys") { [.code($0.eventKeys)] },
+                Column("State") { [.state($0.state)] },
                 Column("Last used") { [.moment($0.lastUsedAt, else: "never")] },
                 Column("Created") { [.moment($0.createdAt)] },
                 Column("Expires") { [.moment($0.expiresAt, else: "not")] },
@@ -49,6 +50,8 @@ struct KeyReading: Sendable {
     let prefix: String
     let scopes: String
     let apps: String
+    /// `bl1.…`, or nothing where it is bound to no prefix.
+    let eventKeys: String
     let state: String
     let createdAt: Date
     let expiresAt: Date?
@@ -62,6 +65,7 @@ struct KeyReading: Sendable {
         prefix = key.prefix + "…"
         scopes = key.scopes.map(\.rawValue).joined(separator: ", ")
         apps = Wording.apps(key.bundleIds)
+        eventKeys = key.eventKeyPrefix.map { $0 + "…" } ?? ""
         state = key.replacedBy == nil ? key.state.rawValue : "\(key.state.rawValue), replaced"
         createdAt = key.createdAt
         expiresAt = key.expiresAt
@@ -95,7 +99,8 @@ struct KeyDetail: ConsolePage {
             [
                 Fact("State", .state(key.state), .words(key.isOwn ? "(the one you signed in with)" : "")),
                 Fact("Secret begins", .code(key.prefix)), Fact("Scopes", .words(key.scopes)),
-                Fact("Apps", .quoted(key.apps)), Fact("Last used", .moment(key.lastUsedAt, else: "never")),
+                Fact("Apps", .quoted(key.apps)), Fact("Event keys", .code(key.eventKeys)),
+                Fact("Last used", .moment(key.lastUsedAt, else: "never")),
                 Fact("Created", .moment(key.createdAt)), Fact("Expires", .moment(key.expiresAt, else: "not")),
                 Fact("Revoked", .moment(shown.revokedAt)),
                 Fact(

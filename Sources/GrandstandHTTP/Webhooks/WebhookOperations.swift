@@ -128,6 +128,12 @@ struct WebhookOperations: Sendable {
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> WebhookDraft {
+        guard caller.reach.eventKeyPrefix == nil else {
+            throw Problem(
+                .forbidden,
+                "The key \(caller.key.name) is bound to a prefix of event keys, and webhooks are told of all events of an "
+                    + "app. Ask an administrator to declare the webhook.")
+        }
         let draft = try WebhookDraft(body, networks: networks, boundTo: caller.reach)
         try caller.requireCover(of: draft.reach)
         for topic in draft.topics where !caller.key.hears(topic) {

@@ -9,12 +9,15 @@ enum EventReach {
     ///
     /// - Parameter key: an expression for the event's key.
     static func covers(_ reach: AppReach, event key: PostgresQuery) -> PostgresQuery {
-        guard let topics = reach.topics else { return "true" }
-        return """
+        let isOfApps = reach.topics.map { topics -> PostgresQuery in
+            """
             coalesce((
                 select bool_and(ra.topic = any(\(topics))) from audiences ru join apps ra using (bundle_id)
                 where ru.event_key = \(key)), false)
             """
+        }
+        guard let prefix = reach.eventKeyPrefix else { return isOfApps ?? "true" }
+        return "(starts_with(\(key), \(prefix.rawValue)) and \(isOfApps ?? "true"))"
     }
 
     /// The condition on the lane `l` of a delivery, or `true`.
@@ -37,6 +40,21 @@ enum EventReach {
         }
     }
 
+    /// Refuses a name for a new event where other keys are bound to a prefix of it.
+    ///
+    /// - Throws: `forbidden`.
+    static func requireFree(
+        _ key: EventKey, for reach: AppReach, now: Date, on connection: some PostgresQuerying
+    ) async throws {
+        guard reach != .all, reach.eventKeyPrefix == nil else { return }
+        let reserved = try await connection.query(
+            """
+            select from api_keys where starts_with(\(key.rawValue), event_key_prefix)
+                and \(PostgresKeyStore.isActive(at: now)) limit 1
+            """)
+        guard reserved.isEmpty else { throw Problem.takenEvent(key) }
+    }
+
     /// Whether a broadcast of an event, or to a channel, is within reach. One that went to other apps only, before the event
     /// was this app's, is out of reach too.
     static func reaches(
@@ -53,18 +71,18 @@ enum EventReach {
     ///
     /// - Parameter alias: of the row of `broadcasts`.
     static func covers(_ reach: AppReach, broadcast alias: PostgresQuery) -> PostgresQuery {
-        guard let topics = reach.topics else { return "true" }
+        guard reach != .all else { return "true" }
+        let isOfWholeApps: PostgresQuery = reach.eventKeyPrefix == nil ? "true" : "false"
         return """
             (case when \(alias).event_key is not null then \(covers(reach, event: "\(alias).event_key"))
                     and (not exists (select from deliveries rd where rd.broadcast_id = \(alias).id)
                         or exists (
                             select from deliveries rd join lanes l on l.id = rd.lane
                             where rd.broadcast_id = \(alias).id and \(covers(reach, lane: "l"))))
-                when \(alias).lane is not null then exists (
+                when \(alias).lane is not null then \(isOfWholeApps) and exists (
                     select from lanes l where l.id = \(alias).lane and \(covers(reach, lane: "l")))
-                else coalesce((
-                        select ra.topic = any(\(topics)) from channels rc join apps ra using (bundle_id)
-                        where rc.id = \(alias).channel), false)
+                else \(isOfWholeApps) and exists (
+                    select from channels rc where rc.id = \(alias).channel and \(covers(reach, lane: "rc")))
                 end)
             """
     }

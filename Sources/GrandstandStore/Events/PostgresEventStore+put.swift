@@ -10,7 +10,7 @@ extension PostgresEventStore {
         now: Date
     ) async throws -> (event: Event, created: Bool) {
         let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
-            let before = try await Self.check(condition, specification.key, within: reach, on: connection)
+            let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
             // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
             if written != .created {
@@ -57,15 +57,18 @@ extension PostgresEventStore {
         case over
     }
 
-    /// Locks the event, and refuses another version of it than the writer knows; a version says nothing to strangers.
+    /// Locks the event, refuses a name that is reserved for other keys, and refuses another version of it than the writer knows;
+    /// a version says nothing to strangers.
     ///
     /// - Returns: the times that it has; `nil`: there is none yet.
     private static func check(
-        _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+        _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, now: Date,
+        on connection: PostgresConnection
     ) async throws -> EventTimes? {
         let row = try await connection.query(
             "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
         ).first
+        if row == nil { try await EventReach.requireFree(key, for: reach, now: now, on: connection) }
         if condition != .none {
             try await EventReach.require(reach, event: key, declaring: true, on: connection)
             try condition.check(try row?.decode("version"))

@@ -5,13 +5,33 @@ internal import Postgres
 extension PostgresKeyStore: KeyLedger {
     package func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
         guard !draft.lacksApp else { throw Problem(.invalidRequest, KeyDraft.appRule) }
+        guard !draft.mayNotHavePrefix else { throw Problem(.invalidRequest, KeyDraft.prefixRule) }
         var draft = draft
         draft.reach = try await registered(draft.reach)
         let issued = Self.issue(draft, now: now)
         try await database.transaction { connection in
+            try await Self.requireFree(issued.key.reach, now: now, on: connection)
             try await Self.insert(issued, .keyCreated, AuditRows(by: actor, at: now), on: connection)
         }
         return issued
+    }
+
+    /// Refuses a prefix that overlaps the one of keys of other apps: names within both would be theirs and not theirs.
+    private static func requireFree(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
+        guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
+        // Two that come together look one after the other.
+        try await connection.query("lock table api_keys in share row exclusive mode")
+        let overlapping = try await connection.query(
+            """
+            \(selection) where (starts_with(event_key_prefix, \(prefix)) or starts_with(\(prefix), event_key_prefix))
+                and \(isActive(at: now))
+            """
+        ).map(key)
+        guard let other = overlapping.first(where: { $0.reach.topics != reach.topics }) else { return }
+        throw Problem.invalid(
+            "The prefix overlaps that of another key.", at: "/eventKeyPrefix",
+            "The key \(other.name) is for \(other.reach.text). Revoke it, bind this key to the same apps, or choose a "
+                + "prefix that neither begins with the other nor is its beginning.")
     }
 
     package func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
@@ -79,10 +99,11 @@ extension PostgresKeyStore: KeyLedger {
         try await connection.query(
             """
             with created as (
-                insert into api_keys (id, name, secret_hash, prefix, scopes, apps, created_at, expires_at)
+                insert into api_keys (id, name, secret_hash, prefix, scopes, apps, event_key_prefix, created_at,
+                    expires_at)
                 values (\(key.id), \(key.name), \(SecretHash(of: issued.secret).bytes), \(key.prefix),
-                    \(scopeNames)::text[]::key_scope[], \(ReachColumns.value(key.reach)), \(key.createdAt),
-                    \(key.expiresAt))
+                    \(scopeNames)::text[]::key_scope[], \(ReachColumns.value(key.reach)),
+                    \(key.reach.eventKeyPrefix?.rawValue), \(key.createdAt), \(key.expiresAt))
             )
             \(audit.insert(
                 action, .init(bundleID: key.reach.onlyApp),
@@ -91,7 +112,7 @@ extension PostgresKeyStore: KeyLedger {
     }
 
     private static let listing: PostgresQuery = """
-        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, k.apps, k.prefix, k.created_at,
+        select k.id, k.name, k.secret_hash, k.scopes::text[] as scopes, k.apps, k.event_key_prefix, k.prefix, k.created_at,
             k.revoked_at, k.expires_at, k.replaced_by, k.used_at
         from api_keys k
         """

@@ -13,11 +13,11 @@ package struct PostgresKeyStore: KeyStore {
     ///
     /// - Throws: `app-not-found`.
     func registered(_ reach: AppReach) async throws -> AppReach {
-        guard let apps = reach.apps else { return .all }
-        return .only(
-            try await ReachColumns.registered(apps, on: database) { missing in
-                Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
-            })
+        guard let apps = reach.apps else { return reach }
+        let registered = try await ReachColumns.registered(apps, on: database) { missing in
+            Problem(.appNotFound, "There is no app \(missing). Register it first, or leave the app out.")
+        }
+        return AppReach(of: Array(registered), eventKeyPrefix: reach.eventKeyPrefix)
     }
 
     package func authenticate(_ secret: String) async throws -> APIKey? {
@@ -84,17 +84,23 @@ package struct PostgresKeyStore: KeyStore {
 
     private static let isValid: PostgresQuery = "revoked_at is null and (expires_at is null or expires_at > now())"
 
+    static func isActive(at now: Date) -> PostgresQuery {
+        "revoked_at is null and (expires_at is null or expires_at > \(now))"
+    }
+
     static let selection: PostgresQuery = """
-        select id, name, secret_hash, scopes::text[] as scopes, apps, prefix, created_at, revoked_at,
+        select id, name, secret_hash, scopes::text[] as scopes, apps, event_key_prefix, prefix, created_at, revoked_at,
             expires_at, replaced_by
         from api_keys
         """
 
     static func key(_ row: PostgresRow) throws -> APIKey {
         let scopes: [String] = try row.decode("scopes")
+        var reach = try ReachColumns.read(row)
+        reach.eventKeyPrefix = try row.optionalWord("event_key_prefix")
         return APIKey(
             id: try row.decode("id"), name: try row.decode("name"),
-            scopes: Set(scopes.compactMap(APIKey.Scope.init)), reach: try ReachColumns.read(row),
+            scopes: Set(scopes.compactMap(APIKey.Scope.init)), reach: reach,
             prefix: try row.decode("prefix"), createdAt: try row.decode("created_at"),
             revokedAt: try row.decode("revoked_at"), expiresAt: try row.decode("expires_at"),
             replacedBy: try row.decode("replaced_by"))

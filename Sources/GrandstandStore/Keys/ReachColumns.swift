@@ -13,6 +13,8 @@ enum ReachColumns {
 
     /// The condition that a row reaches nothing beyond `reach`.
     static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
+        // Webhooks are bound to apps alone, and so are keys that manage keys.
+        guard reach.eventKeyPrefix == nil else { return "false" }
         guard let topics = reach.topics else { return "true" }
         return """
             coalesce((select bool_and(lower(r.app) = any(\(topics))) from unnest(\(table).apps) as r(app)), false)

@@ -183,7 +183,8 @@ struct Acceptance {
     ) throws(Problem) -> Decision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
-        guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
+        guard intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
+        else {
             throw intake.target.absent
         }
         // A start begins something; an end before it was another's.
@@ -256,14 +257,14 @@ struct Acceptance {
         return broadcast
     }
 
-    /// - Throws: `event-not-found`, `forbidden`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
+    /// - Throws: `event-not-found`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
     ///   the event lacks.
     func decide(_ intake: StateIntake, at now: Date) throws(Problem) -> StateDecision {
         let report = intake.report
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
-        guard intake.reach.covers(eventOf: all.lazy.map { lanes[$0].audience.bundleID }) else {
-            throw intake.reach.refusal
+        guard intake.reach.covers(event: intake.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID }) else {
+            throw intake.target.absent
         }
         let ids = all.map { lanes[$0].audience.id }
         let unknown = (report.audiences ?? []).enumerated().filter { selector in

@@ -24,7 +24,8 @@ extension PostgresWebhookOutbox {
             if !broadcasts.isEmpty, !listeners.isEmpty {
                 for row in try await connection.query(Self.settled(Array(broadcasts), now)) {
                     let apps = try Self.apps(of: row)
-                    let webhooks = listeners.filter { $0.reach.covers(eventOf: apps) }.map(\.webhook)
+                    let key: EventKey? = try row.optionalWord("event_key")
+                    let webhooks = listeners.filter { $0.reach.covers(event: key, of: apps) }.map(\.webhook)
                     messages.append(try Self.settledMessage(row, webhooks))
                 }
             }

@@ -231,7 +231,8 @@ package struct PostgresWebhookStore: WebhookStore {
                 url: try row.word("url"), description: try row.decode("description"),
                 topics: Set(topics.compactMap(WebhookTopic.init)), reach: try ReachColumns.read(row),
                 isEnabled: state == .enabled),
-            declaredBy: try row.decode("declared_by"), state: state, reason: try row.decode("reason"), failingSince: try row.decode("failing_since"),
+            declaredBy: try row.decode("declared_by"), state: state, reason: try row.decode("reason"),
+            failingSince: try row.decode("failing_since"),
             previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),
             updatedAt: try row.decode("updated_at"), version: try row.decode("version"))
     }

@@ -16,6 +16,8 @@ struct KeyRouteTests {
         (#"{"name": "x", "scopes": ["admin", "device"]}"#, "/bundleId"),
         (#"{"name": "x", "scopes": ["device"], "bundleIds": ["com.example.A", "com.example.B"]}"#, "/bundleId"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleIds": []}"#, "/bundleIds"),
+        (#"{"name": "x", "scopes": ["organise"], "eventKeyPrefix": "cup/"}"#, "/eventKeyPrefix"),
+        (#"{"name": "x", "scopes": ["organise", "lookup"], "eventKeyPrefix": "cup."}"#, "/eventKeyPrefix"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "!"]}"#, "/bundleIds/1"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]}"#, "/bundleIds/1"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleId": "a.b", "bundleIds": ["a.b"]}"#, "/bundleIds"),
@@ -24,6 +26,25 @@ struct KeyRouteTests {
         let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
+    }
+
+    @Test func `a prefix of event keys is given by a key that reaches all apps`() async throws {
+        var world = RouteWorld()
+        world.ledger.create = { draft in
+            guard draft.reach == AppReach(of: [Sample.stadium], eventKeyPrefix: EventKey(rawValue: "cup.")) else {
+                throw Unasked()
+            }
+            return IssuedKey(
+                key: APIKey(
+                    id: Sample.id, name: draft.name, scopes: draft.scopes, reach: draft.reach, prefix: "gs_",
+                    createdAt: RouteWorld.now, revokedAt: nil), secret: "gs_new")
+        }
+        let body = Array(
+            #"{"name": "x", "scopes": ["organise"], "bundleId": "com.example.Stadium", "eventKeyPrefix": "cup."}"#.utf8)
+        let made = try await world("POST", "/v1/keys", body)
+        #expect(made.status == 201 && made.json["eventKeyPrefix"] as? String == "cup.")
+        let refused = try await world("POST", "/v1/keys", body, as: "gs_pair_admin")
+        #expect(refused.status == 403 && refused.detail.contains("reaches all apps"))
     }
 
     @Test func `a key of every app is out of reach of an admin of one`() async throws {

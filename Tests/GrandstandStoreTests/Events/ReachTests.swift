@@ -12,6 +12,7 @@ internal import Testing
 struct ReachTests {
     private static let a = "com.example.A"
     private static let b = "com.example.B"
+    private static let match = EventKey(rawValue: "match-1")
 
     private func reach(_ apps: String...) throws -> AppReach { .only(Set(try apps.map { try BundleID.sample($0) })) }
 
@@ -21,13 +22,128 @@ struct ReachTests {
         throws
     {
         let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
-        #expect(AppReach.all.covers(eventOf: both))
-        #expect(AppReach.all.covers(eventOf: [BundleID]()))
-        #expect(try reach("com.example.a").covers(eventOf: [.sample(Self.a)]))
-        #expect(try !reach(Self.a).covers(eventOf: both))
-        #expect(try !reach(Self.a).covers(eventOf: [BundleID]()))
-        #expect(try reach(Self.a, Self.b).covers(eventOf: both))
-        #expect(!AppReach.only([]).covers(eventOf: both))
+        #expect(AppReach.all.covers(event: Self.match, of: both))
+        #expect(AppReach.all.covers(event: Self.match, of: [BundleID]()))
+        #expect(try reach("com.example.a").covers(event: Self.match, of: [.sample(Self.a)]))
+        #expect(try !reach(Self.a).covers(event: Self.match, of: both))
+        #expect(try !reach(Self.a).covers(event: Self.match, of: [BundleID]()))
+        #expect(try reach(Self.a, Self.b).covers(event: Self.match, of: both))
+        #expect(!AppReach.only([]).covers(event: Self.match, of: both))
+    }
+
+    @Test func `a prefix narrows a reach to the events whose keys begin like it, and to what it is part of`() throws {
+        let app = [try BundleID.sample(Self.a)]
+        let cup = AppReach(of: app, eventKeyPrefix: try .sample("cup."))
+        #expect(try cup.covers(event: .sample("cup.final"), of: app))
+        #expect(try !cup.covers(event: .sample("cup.final"), of: app + [.sample(Self.b)]))
+        #expect(try !cup.covers(event: .sample("cupfinal"), of: app))
+        // A channel without an event, and the app itself, belong to whoever reaches the whole app.
+        #expect(!cup.covers(event: nil, of: app))
+        #expect(AppReach.only(Set(app)).covers(event: nil, of: app))
+        #expect(AppReach.only(Set(app)).covers(cup) && AppReach.all.covers(cup))
+        #expect(!cup.covers(AppReach.only(Set(app))))
+        #expect(try cup.covers(AppReach(of: app, eventKeyPrefix: .sample("cup.final."))))
+        #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")).covers(cup))
+        #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")) != .all)
+    }
+
+    @Test func `within a prefix that keys are bound to no other bound key declares, and names do not tell`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.a))
+            try await stores.apps.put(.sample(Self.b))
+            let (own, other) = (try reach(Self.a), try reach(Self.b))
+            let cup = AppReach(of: own.apps, eventKeyPrefix: try .sample("cup."))
+            let key = try await stores.keys.create(
+                KeyDraft(name: "cup", scopes: [.organise], reach: cup), by: .commandLine, now: stores.now)
+            func declare(_ name: String, of app: String, within reach: AppReach) async throws -> Problem? {
+                do {
+                    _ = try await stores.events.put(
+                        .sample(name, audiences: audiences(app)), within: reach, by: .server, now: stores.now)
+                    return nil
+                } catch let problem as Problem { return problem }
+            }
+            #expect(try await declare("cup.final", of: Self.a, within: cup) == nil)
+            for reach in [own, other] {
+                let app = reach == own ? Self.a : Self.b
+                let free = try await declare("cup.semi", of: app, within: reach)
+                #expect(free?.kind == .forbidden)
+                #expect(
+                    try await declare("league.1", of: app, within: reach)?.kind == (reach == own ? nil : .forbidden))
+                guard reach == other else { continue }
+                // One that is taken and one that is free are refused in the same words, whatever version is asked for.
+                for name in ["cup.final", "cup.semi"] {
+                    let conditional = try await problem {
+                        try await stores.events.put(
+                            .sample(name, audiences: audiences(app)), within: reach, by: .server, if: .present,
+                            now: stores.now)
+                    }
+                    #expect(conditional == .forbidden)
+                }
+                let taken = try await declare("cup.final", of: app, within: reach)
+                #expect(
+                    taken?.detail.replacing("cup.final", with: "") == free?.detail.replacing("cup.semi", with: ""))
+            }
+            // Keys that reach all apps declare what they like; a revoked key reserves nothing.
+            #expect(try await declare("cup.third", of: Self.b, within: .all) == nil)
+            _ = try await stores.keys.revoke(key.key.id, by: .commandLine, now: stores.now)
+            #expect(try await declare("cup.semi", of: Self.b, within: other) == nil)
+        }
+    }
+
+    @Test func `what is beyond a key's prefix is not there for it`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a))
+            let (own, broadcast) = (try reach(Self.a), try await stores.accept(.update()))
+            let live = PostgresLiveStore(Database(stores.pool))
+            for (prefix, isWithin) in [("cup.", false), ("match-", true)] {
+                let bound = AppReach(of: own.apps, eventKeyPrefix: try .sample(prefix))
+                #expect(try await (stores.outbox.broadcast(broadcast.id, within: bound) != nil) == isWithin)
+                let listed = try await stores.events.events(
+                    where: EventFilter(within: bound), PageRequest(), now: stores.now)
+                #expect(listed.items.isEmpty != isWithin)
+                let boards = try await live.boards(of: [.sample()], within: bound, now: stores.now)
+                #expect(boards.isEmpty != isWithin)
+                let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: bound)
+                let sent = try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan)
+                if isWithin {
+                    _ = try #require(sent.first).get()
+                    try await stores.events.cancel(.sample(), within: bound, by: .server, now: stores.now)
+                } else {
+                    #expect(try await problem { try #require(sent.first).get() } == .eventNotFound)
+                    #expect(
+                        try await problem {
+                            try await stores.events.cancel(.sample(), within: bound, by: .server, now: stores.now)
+                        } == .eventNotFound)
+                }
+            }
+        }
+    }
+
+    @Test func `keys of other apps have no prefix that overlaps, and one of more than organise has none`() async throws
+    {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.a))
+            try await stores.apps.put(.sample(Self.b))
+            func make(_ prefix: String, _ app: String, _ scopes: Set<APIKey.Scope> = [.organise]) async throws -> APIKey
+            {
+                let reach = AppReach(of: [try .sample(app)], eventKeyPrefix: try .sample(prefix))
+                return try await stores.keys.create(
+                    KeyDraft(name: prefix, scopes: scopes, reach: reach), by: .commandLine, now: stores.now
+                ).key
+            }
+            let key = try await make("cup.", Self.a)
+            for prefix in ["cup.", "cup.1", "c"] {
+                #expect(try await problem { try await make(prefix, Self.b) } == .invalidRequest, "\(prefix)")
+            }
+            #expect(try await make("cup.women.", Self.a).reach.eventKeyPrefix?.rawValue == "cup.women.")
+            #expect(try await make("league.", Self.b).reach.onlyApp == .sample(Self.b))
+            #expect(try await problem { try await make("x", Self.a, [.organise, .lookup]) } == .invalidRequest)
+            let rotated = try await stores.keys.rotate(
+                key.id, overlapEnds: stores.now, by: .commandLine, now: stores.now)
+            #expect(rotated?.key.reach == key.reach)
+        }
     }
 
     @Test func `a scheduled broadcast, which has no deliveries, is its event's: others neither see nor withdraw it`()

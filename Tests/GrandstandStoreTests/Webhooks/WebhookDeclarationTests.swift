@@ -18,7 +18,8 @@ struct WebhookDeclarationTests {
     }
 
     private static func declared(_ hooks: Hooks, by key: APIKey) async throws -> [UUID] {
-        try await hooks.webhooks.webhooks(where: WebhookFilter(declaredBy: key.id), PageRequest(limit: 10)).items.map(\.id)
+        try await hooks.webhooks.webhooks(where: WebhookFilter(declaredBy: key.id), PageRequest(limit: 10)).items.map(
+            \.id)
     }
 
     @Test func `a webhook is its declarer's until another key says where or what it tells`() async throws {
@@ -57,7 +58,8 @@ struct WebhookDeclarationTests {
             #expect(try await hooks.webhooks.webhook(good.id)?.state == .enabled)
             #expect(try await keys.revoke(leaked.id, disablingWebhooks: true, by: .commandLine, now: now) == false)
             let log = try await hooks.stores.pool.query(
-                "select action::text as action from audit_log where action::text in ('key.revoked', 'webhook.disabled') order by id")
+                "select action::text as action from audit_log where action::text in ('key.revoked', 'webhook.disabled') order by id"
+            )
             #expect(try log.map { try $0.decode(String.self, "action") } == ["key.revoked", "webhook.disabled"])
         }
     }

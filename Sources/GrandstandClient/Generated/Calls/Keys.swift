@@ -7,12 +7,13 @@ extension GrandstandClient.Call where Value == GrandstandClient.IssuedKey {
     /// Makes a key. Only this answer has its secret.
     public static func createKey(
         name: String, scopes: [Contract.Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
-        expiresAt: Date? = nil
+        eventKeyPrefix: String? = nil, expiresAt: Date? = nil
     ) -> Self {
         Self(
             .createKey, "/v1/keys",
             body: Contract.KeyDraft(
-                name: name, scopes: scopes, bundleId: bundleId, bundleIds: bundleIds, expiresAt: expiresAt))
+                name: name, scopes: scopes, bundleId: bundleId, bundleIds: bundleIds, eventKeyPrefix: eventKeyPrefix,
+                expiresAt: expiresAt))
     }
 }
 
