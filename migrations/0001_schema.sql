@@ -636,6 +636,8 @@ create table installations (
     created_at timestamptz not null,
     -- To the day: a phone that registers what is known already writes a row once a day.
     seen_at timestamptz not null,
+    -- Each token that it brings moves this on by three minutes (TokenPace); null: it brought none.
+    tokens_paced_until timestamptz,
     unique (app, installation)
 );
 create index installations_by_sight on installations (seen_at);
@@ -686,6 +688,9 @@ create table activities (
     rests_until timestamptz,
     -- Its installation was asked for receipts when it was first reported.
     is_sampled boolean not null,
+    -- When its newest token may have the newest content at the earliest, so that an app that reports one token after the
+    -- other gets a push now and then; null: no token was reported.
+    joins_at timestamptz,
     -- An activity that was there before a start is not the one that the start made.
     first_reported_at timestamptz,
     reported_at timestamptz not null,
@@ -841,6 +846,72 @@ create table receipts (
 );
 create index receipts_by_installation on receipts (installation, event_key);
 create index receipts_by_time on receipts (received_at);
+
+-- What the installations of an app hold: the sum over its rows is their number, and about how many bytes they, their topics,
+-- start tokens and receipts take with their indexes (DeviceBounds estimates the same). Written by triggers, each session in
+-- rows of its own, so that no registration waits for another; the rows of hours that are over are added up (the Janitor).
+create table device_accounts (
+    app integer not null,
+    -- In which the change was made.
+    hour timestamptz not null,
+    -- pg_backend_pid(); 0: several were added up.
+    session integer not null,
+    installations bigint not null,
+    -- Those that were new in this hour, also if they have been forgotten since.
+    created bigint not null,
+    bytes bigint not null,
+    primary key (app, hour, session)
+) with (fillfactor = 50);
+
+create function add_to_device_account(app integer, hour timestamptz, installations bigint, created bigint, bytes numeric)
+returns void language sql as $$
+    insert into device_accounts as d values (
+        app, date_trunc('hour', hour, 'UTC'), pg_backend_pid(), installations, created, bytes::bigint)
+    on conflict on constraint device_accounts_pkey do update set installations = d.installations + excluded.installations,
+        created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
+$$;
+
+-- While the history of an app is deleted, its account is not kept: it goes last.
+create function account_for_devices() returns trigger language plpgsql as $$
+declare
+    sign integer := case tg_op when 'INSERT' then 1 else -1 end;
+begin
+    if current_setting('grandstand.forgets_history', true) = 'on' then
+        return null;
+    end if;
+    if tg_table_name = 'installations' then
+        perform add_to_device_account(c.app, case tg_op when 'INSERT' then max(c.created_at) else now() end,
+            sign * count(*), greatest(sign, 0) * count(*), sign * count(*) * 400::numeric) from changed c group by c.app;
+    elsif tg_table_name = 'follows' then
+        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(110 + 4 * octet_length(c.topic))::numeric)
+            from changed c group by c.app;
+    elsif tg_table_name = 'start_tokens' then
+        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(
+            130 + 4 * octet_length(c.attributes_type) + 3 * octet_length(c.token))::numeric) from changed c group by c.app;
+    else
+        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(200 + 4 * octet_length(c.event_key))::numeric)
+            from changed c group by c.app;
+    end if;
+    return null;
+end
+$$;
+
+create trigger account_for_new after insert on installations referencing new table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_old after delete on installations referencing old table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_new after insert on follows referencing new table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_old after delete on follows referencing old table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_new after insert on start_tokens referencing new table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_old after delete on start_tokens referencing old table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_new after insert on receipts referencing new table as changed
+    for each statement execute function account_for_devices();
+create trigger account_for_old after delete on receipts referencing old table as changed
+    for each statement execute function account_for_devices();
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ package struct Quota: Sendable, Hashable {
     package var isCapabilityOff: Bool
     /// The APIs for which APNs throttles the app.
     package var throttles: [Throttle] = []
+    /// What the app's installations hold.
+    package var devices = DeviceAccount()
 
     /// The alarm about a key, while it stands.
     package struct KeyRefused: Sendable, Hashable {
@@ -77,6 +79,8 @@ package struct Quota: Sendable, Hashable {
         case listIncomplete = "list-incomplete"
         /// Apple's list has channels that an unanswered creation of ours or another system may have made.
         case ambiguousCreation = "ambiguous-creation"
+        /// Of the app's installations a thousand and a tenth are new within an hour.
+        case manyInstallations = "many-installations"
 
         init(_ alarm: ReconciliationReport.Alarm) {
             self =
@@ -94,6 +98,7 @@ package struct Quota: Sendable, Hashable {
         if keyRefused != nil { standing.insert(.keyRefused) }
         if isCapabilityOff { standing.insert(.capabilityOff) }
         if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
+        if devices.isSurging { standing.insert(.manyInstallations) }
         return Alarm.allCases.filter(standing.contains)
     }
 

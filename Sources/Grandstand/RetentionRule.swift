@@ -26,6 +26,8 @@ package struct RetentionRule: Sendable, Hashable {
         /// Activities that were not reported since: Apple keeps none for half a day.
         case activities
         case receipts
+        /// Hours of `device_accounts`: they are added up.
+        case deviceHours = "hours of device accounts"
     }
 
     package let rows: Rows

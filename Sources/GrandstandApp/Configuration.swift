@@ -65,6 +65,8 @@ package struct Configuration: Sendable {
     package var databaseWait: Duration
     /// New installations a minute of one address; 0: no limit.
     package var installationLimit: Double
+    /// Installations of one app and environment that may be new in an hour; 0: any number.
+    package var appInstallationLimit: Int
     /// Connections at a time; more wait to be accepted.
     package var maximumConnections: Int
     /// How long a client may take to send a request's header; its body has three times that.
@@ -148,6 +150,9 @@ extension Configuration {
         installationLimit =
             try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
             ?? 6_000
+        appInstallationLimit =
+            try settings.integer("GRANDSTAND_APP_INSTALLATION_LIMIT", in: 0...1_000_000_000, of: "installations an hour")
+            ?? 1_000_000
         maximumConnections =
             try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000
         clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)

@@ -29,9 +29,6 @@ package struct DeviceActivity: Sendable, Hashable {
         self.updateToken = updateToken
         self.channelID = channelID
     }
-    /// Activities of one installation that are known at most: the oldest go, first those that are not shown any more.
-    package static let maximumOfInstallation = 100
-
     /// Whether openapi.yaml allows it as an activity's ID.
     package static func isID(_ text: String) -> Bool { TextRule.activityId.accepts(text) }
 

@@ -34,7 +34,9 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
     /// - Parameter loaded: as it was; `nil`: it is new.
     mutating func add(_ record: Record, of key: InstallationKey, loaded: Record?) {
         if let loaded {
-            if record.details.withoutTopics != loaded.details.withoutTopics || record.seenAt != loaded.seenAt {
+            if record.details.withoutTopics != loaded.details.withoutTopics || record.seenAt != loaded.seenAt
+                || record.tokensPacedUntil != loaded.tokensPacedUntil
+            {
                 updated.append(record)
             }
         } else {

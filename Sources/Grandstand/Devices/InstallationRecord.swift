@@ -39,10 +39,13 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     package var tokens: [String: RegisteredToken]
     /// To the day.
     package var seenAt: Date
+    /// See `TokenPace`; `nil`: it brought no token yet.
+    package var tokensPacedUntil: Date?
 
     /// - Parameter state: its start tokens do not count.
     package init(
-        row: Int?, secret: Secret, state: InstallationState, tokens: [String: RegisteredToken], seenAt: Date
+        row: Int?, secret: Secret, state: InstallationState, tokens: [String: RegisteredToken], seenAt: Date,
+        tokensPacedUntil: Date? = nil
     ) {
         self.row = row
         self.secret = secret
@@ -50,12 +53,18 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
         details.startTokens = [:]
         self.tokens = tokens
         self.seenAt = seenAt
+        self.tokensPacedUntil = tokensPacedUntil
     }
 
     package var state: InstallationState {
         var state = details
         state.startTokens = tokens.mapValues(\.token)
         return state
+    }
+
+    /// How many of these tokens are another one than is known, or one that was refused.
+    func newTokens(_ wanted: [String: DeviceToken]) -> Int {
+        wanted.count { type, token in tokens[type]?.token != token || tokens[type]?.suspectSince != nil }
     }
 
     /// The tokens when these are registered: one that is known and not refused stays as it is.

@@ -27,12 +27,21 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// Installations that are not as they were loaded, or were not there.
     package private(set) var changed: Set<InstallationKey> = []
 
+    /// Of the apps, by their numbers; an app that is not among them has no bounds.
+    private var accounts: [Int: DeviceAccount]
+    private let mostNew: Int?
+
     /// Seconds for which a repeat is not worth a write.
     private static var day: TimeInterval { 86_400 }
 
-    /// - Parameter loaded: the installations that will be named, and those that have a token that will be.
-    package init(_ loaded: [InstallationKey: Record]) {
+    /// - Parameters:
+    ///   - loaded: the installations that will be named, and those that have a token that will be.
+    ///   - accounts: what the installations of each app hold now; an app that is left out has no bounds.
+    ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
+    package init(_ loaded: [InstallationKey: Record], accounts: [Int: DeviceAccount] = [:], mostNew: Int? = nil) {
         self.loaded = loaded
+        self.accounts = accounts
+        self.mostNew = mostNew
         records = loaded
         for (key, record) in loaded {
             for (type, token) in record.tokens {
@@ -46,13 +55,14 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// An app that does not count leaves the count as it is.
     ///
     /// - Returns: whether it was not known before.
-    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than known.
+    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than known; `rate-limited` beyond a
+    ///   bound of `DeviceAccount` or `TokenPace`.
     package mutating func put(
         _ state: InstallationState, of key: InstallationKey, secret: Secret, at now: Date
     ) throws(Problem) -> Bool {
         guard let known = records[key] else {
             let new = Record(row: nil, secret: secret, state: state, tokens: [:], seenAt: now)
-            replace(new, with: state, of: key, at: now)
+            try admit(state, of: key, in: new, isNew: true, at: now)
             return true
         }
         guard known.secret == secret else { throw Problem.wrongInstallationSecret }
@@ -72,8 +82,18 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
             changed.insert(key)
             return false
         }
-        replace(known, with: state, of: key, at: now)
+        try admit(state, of: key, in: known, isNew: false, at: now)
         return false
+    }
+
+    private mutating func admit(
+        _ state: InstallationState, of key: InstallationKey, in record: Record, isNew: Bool, at now: Date
+    ) throws(Problem) {
+        var record = record
+        record.tokensPacedUntil = try TokenPace.take(
+            record.newTokens(state.startTokens), record.tokensPacedUntil, at: now)
+        try accounts[key.app]?.register(state, after: isNew ? nil : record.state, mostNew: mostNew, at: now)
+        replace(record, with: state, of: key, at: now)
     }
 
     private func seen(_ record: Record, at now: Date) -> Date {
@@ -85,7 +105,8 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     ) {
         let tokens = old.tokens(registering: state.startTokens, at: now)
         records[key] = Record(
-            row: old.row, secret: old.secret, state: state, tokens: tokens, seenAt: seen(old, at: now))
+            row: old.row, secret: old.secret, state: state, tokens: tokens, seenAt: seen(old, at: now),
+            tokensPacedUntil: old.tokensPacedUntil)
         changed.insert(key)
         for (type, token) in old.tokens where tokens[type]?.token != token.token {
             let place = Place(app: key.app, type: type, token: token.token)

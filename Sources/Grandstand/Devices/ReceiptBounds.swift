@@ -4,9 +4,9 @@ package import FoundationEssentials
 /// make grow has bounds that a match does not reach.
 package enum ReceiptBounds {
     /// Receipts that are kept of an installation about one event: more than a match has messages.
-    package static let ofEvent = 2_000
+    package static let ofEvent = 500
     /// The same about all events, for as long as receipts are kept.
-    package static let ofInstallation = 20_000
+    package static let ofInstallation = 5_000
     /// Messages of an event and app that are listed beside those of broadcasts: the contents of its starts.
     package static let otherMessages = 100
     /// Seconds before its event was declared that a message's timestamp may be.

@@ -23,7 +23,7 @@ package protocol InstallationStore: Sendable {
 
     /// Records an activity as its app reports it, and confirms the start that made it, also one whose answer APNs never
     /// gave. A token that comes or changes puts it into its event's crowd; one that was refused is used again when it is
-    /// reported again. Of an installation's activities only so many are kept (`DeviceActivity.maximumOfInstallation`).
+    /// reported again. Of an installation's activities only so many are kept (`DeviceBounds.ofActivities`).
     ///
     /// - Parameter isSampled: whether the installation is asked for receipts.
     /// - Returns: whether it was not known before.

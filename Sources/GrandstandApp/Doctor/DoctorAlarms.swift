@@ -49,6 +49,13 @@ enum DoctorAlarms {
                 .warning, "a creation went unanswered, and another system may have made the channels in the list",
                 "look at the unmanaged channels, then `\(command) --apply --adopt`, or `--delete-unmanaged`"
             )
+        case .manyInstallations:
+            (
+                .warning,
+                "\(max(quota.devices.created, quota.devices.createdBefore)) of \(quota.devices.installations) installations are "
+                    + "new within an hour",
+                "if the app was not released just now, rotate its device key with the next release, and revoke the old one"
+            )
         }
     }
 }

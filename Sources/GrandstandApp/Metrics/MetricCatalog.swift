@@ -28,6 +28,16 @@ enum MetricCatalog {
         .init(
             "grandstand_alarm", .gauge, labels: app + ["alarm"],
             "1 while the alarm stands that GET /v1/quotas shows, else 0."),
+        .init("grandstand_installations", .gauge, labels: app, "Installations that are registered."),
+        .init(
+            "grandstand_installations_new", .gauge, labels: app,
+            "Installations that were new in this hour of the clock, or in the one before it if those were more."),
+        .init(
+            "grandstand_installations_bytes", .gauge, labels: app,
+            "About how many bytes the installations take in the database with their topics, tokens and receipts."),
+        .init(
+            "grandstand_installations_bytes_limit", .gauge, labels: app,
+            "How many bytes they may take before larger registrations are refused and receipts ignored."),
         .init(
             "grandstand_send_rate", .gauge, labels: app + ["api"],
             "Messages a second that APNs takes of the app, as learned by all replicas; absent where it throttles nothing."

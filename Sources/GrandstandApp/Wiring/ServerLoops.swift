@@ -77,6 +77,7 @@ struct ServerLoops: Sendable {
             } + [.keys, .auditEntries].map { RetentionRule($0, keep: configuration.audit) } + [
                 RetentionRule(.installations, keep: configuration.installations),
                 RetentionRule(.answers, keep: PostgresIdempotencyStore.lifetime),
+                RetentionRule(.deviceHours, keep: 7_200),
             ]
         let janitor = Janitor(
             rules: retention, prune: { try await stores.history.prune($0, before: $1, limit: $2) }, now: now,

@@ -78,6 +78,7 @@ struct ServerStores: Sendable {
         sendRates = PostgresSendRates(store)
         installations = PostgresInstallationStore(
             Database(session.devicePool, sharing: store), reading: longWork,
+            mostNew: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
             outages: OutageLog("the loops of starts could not be woken; they look by themselves", logger))
         quotaHistory = PostgresQuotaHistory(store)
         overview = PostgresOverview(Database(session.reportPool, sharing: store).forLongWork)

@@ -67,8 +67,8 @@ extension Contract {
         case pushSent = "push-sent"
         /// The app has no place for another channel, by its limit or at Apple.
         case quotaExhausted = "quota-exhausted"
-        /// Too many requests, wrong keys, wrong secrets, new installations or open streams; 503 where the bodies of
-        /// other requests fill the memory for them.
+        /// Too many requests, wrong keys, wrong secrets, new installations, new tokens or open streams, or too much
+        /// data of devices; 503 where the bodies of other requests fill the memory for them.
         case rateLimited = "rate-limited"
         /// There is no such report.
         case reconciliationNotFound = "reconciliation-not-found"

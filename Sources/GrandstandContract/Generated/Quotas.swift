@@ -44,6 +44,8 @@ extension Contract {
         public static let listIncomplete = Self(rawValue: "list-incomplete")
         /// Apple's list has channels that an unanswered creation or another system may have made.
         public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
+        /// A tenth of the app's installations, and a thousand, are new within an hour. Somebody may make them up.
+        public static let manyInstallations = Self(rawValue: "many-installations")
 
         /// All that this version knows.
         public static let allCases: [Self] = [
@@ -51,6 +53,7 @@ extension Contract {
             .capabilityOff,
             .listIncomplete,
             .ambiguousCreation,
+            .manyInstallations,
         ]
 
         /// The word.

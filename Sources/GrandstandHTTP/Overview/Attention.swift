@@ -61,6 +61,14 @@ struct Attention: Sendable {
                 .warning,
                 "\(throttle.sentence) Ends and alerts go first; more replicas or connections do not help.")
         }
+        if quota.devices.isSurging {
+            let new = max(quota.devices.created, quota.devices.createdBefore)
+            add(
+                .warning,
+                "\(Wording.count(new, "installation")) of \(Wording.number(quota.devices.installations)) are new within an "
+                    + "hour. If the app was not released just now, somebody makes them up with its device key: rotate the key "
+                    + "with the next release, and revoke the old one.", ConsolePath.app(app.bundleID))
+        }
         if quota.level != .ok {
             add(
                 quota.level,

@@ -7,7 +7,7 @@ extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits, Self.live(now: now), Self.toCome(now: now), PostgresSendRates.throttles(now: now),
+                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now), PostgresSendRates.throttles(now: now),
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
@@ -34,21 +34,27 @@ extension PostgresChannelStore {
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
             quota.throttles = throttles[app] ?? []
+            quota.devices = try InstallationRows.account(row)
             return quota
         }
     }
 
-    private static let limits: PostgresQuery = """
+    private static func limits(now: Date) -> PostgresQuery {
+        """
         select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
             ae.apple_listed_at, ae.alarm, \(isCapabilityOff) as is_capability_off, (
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
-            k.team_id, k.key_id, k.reason as key_reason, k.since as key_since
+            k.team_id, k.key_id, k.reason as key_reason, k.since as key_since,
+            coalesce(d.installations, 0) as installations, coalesce(d.bytes, 0) as bytes,
+            coalesce(d.created, 0) as created, coalesce(d.created_before, 0) as created_before
         from apps a join app_environments ae using (bundle_id)
+        left join lateral (\(InstallationRows.account("array[ae.id]", at: now))) d on true
         left join refused_keys k on k.team_id = coalesce(ae.team_id, a.team_id)
             and k.key_id = coalesce(ae.key_id, a.key_id) and k.environment = ae.environment
         order by a.bundle_id, ae.environment
         """
+    }
 
     /// Every channel that is not deleted, with what says until when it is held.
     private static func live(now: Date) -> PostgresQuery {

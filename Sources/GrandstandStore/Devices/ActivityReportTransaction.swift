@@ -52,7 +52,8 @@ struct ActivityReportTransaction: Sendable {
         let known = try await known(all)
         var lines: [Name: Line] = [:]
         var order: [Name] = []
-        let names = all.map { report -> Result<Name, Problem> in
+        var pace = Pace()
+        let names = all.enumerated().map { place, report -> Result<Name, Problem> in
             Result { () throws(Problem) in
                 guard let installation = known.installations[report.key] else {
                     throw PostgresInstallationStore.absent(report.id)
@@ -63,6 +64,11 @@ struct ActivityReportTransaction: Sendable {
                     throw Problem.noEvent(key)
                 }
                 let name = Name(row: installation.row, id: report.activity.id)
+                if let token = report.activity.updateToken,
+                    token != lines[name]?.activity.updateToken ?? known.tokens[place]
+                {
+                    try pace.take(name.row, installation.pacedUntil, at: report.now)
+                }
                 if let earlier = lines[name] {
                     lines[name]?.activity = report.activity.reported(after: earlier.activity)
                     lines[name]?.now = report.now
@@ -78,7 +84,7 @@ struct ActivityReportTransaction: Sendable {
         guard !order.isEmpty else { return names.map { $0.map { _ in false } } }
         // Rows in one order, so that no two transactions wait for each other.
         let sorted = order.sorted { ($0.row, $0.id) < ($1.row, $1.id) }.compactMap { lines[$0] }
-        var written = try await write(sorted)
+        var written = try await write(sorted, pace)
         return zip(names, all).map { name, report in
             name.flatMap { name in
                 // An installation may have been forgotten meanwhile.
@@ -93,35 +99,72 @@ struct ActivityReportTransaction: Sendable {
 
     private func known(
         _ all: [ActivityReport]
-    ) async throws -> (
-        installations: [InstallationKey: (row: Int, secret: SecretHash)], events: Set<AppEvents.Name>
-    ) {
+    ) async throws -> Known {
         let keys = all.map(\.key)
         let rows = try await database.pipeline([
             """
-            select n.app, n.installation, i.id, h.secret_hash
+            select n.app, n.installation, i.id, h.secret_hash, h.tokens_paced_until
             from \(InstallationRows.rows(keys.map(\.app), keys.map(\.id)))
-                cross join lateral (select secret_hash from installations where id = i.id offset 0) h
+                cross join lateral (
+                    select secret_hash, tokens_paced_until from installations where id = i.id offset 0) h
             """,
             AppEvents.load(Set(all.map { AppEvents.Name(app: $0.key.app, key: $0.activity.eventKey) })),
+            Self.tokens(all),
         ])
-        var installations: [InstallationKey: (row: Int, secret: SecretHash)] = [:]
+        var known = Known(events: try AppEvents.names(rows[1]))
         for row in rows[0] {
             guard let secret = SecretHash(try row.decode("secret_hash")) else { continue }
-            installations[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] =
-                (try row.decode("id"), secret)
+            known.installations[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] =
+                (try row.decode("id"), secret, try row.decode("tokens_paced_until"))
         }
-        return (installations, try AppEvents.names(rows[1]))
+        for row in rows[2] {
+            known.tokens[try row.decode("place")] = DeviceToken(bytes: try row.decode("update_token"))
+        }
+        return known
+    }
+
+    /// What a batch of reports is judged by, read without a lock.
+    private struct Known {
+        var installations: [InstallationKey: (row: Int, secret: SecretHash, pacedUntil: Date?)] = [:]
+        let events: Set<AppEvents.Name>
+        /// The tokens in use of the activities, by the places of the reports.
+        var tokens: [Int: DeviceToken] = [:]
+    }
+
+    /// The tokens that the installations of a batch bring, by their rows: how many, and up to when that paces them.
+    private struct Pace {
+        private(set) var counts: [Int: Int] = [:]
+        private var until: [Int: Date] = [:]
+
+        mutating func take(_ installation: Int, _ known: Date?, at now: Date) throws(Problem) {
+            until[installation] = try TokenPace.take(1, until[installation] ?? known, at: now)
+            counts[installation, default: 0] += 1
+        }
+    }
+
+    private static func tokens(_ all: [ActivityReport]) -> PostgresQuery {
+        let bringing = all.enumerated().filter { $0.element.activity.updateToken != nil }
+        return """
+            select n.place, a.update_token
+            from unnest(\(bringing.map(\.offset)), \(bringing.map { Int32($0.element.key.app) }),
+                \(bringing.map(\.element.key.id)), \(bringing.map(\.element.activity.id)))
+                as n(place, app, installation, activity)
+            cross join lateral (
+                select id from installations where app = n.app and installation = n.installation offset 0) i
+            cross join lateral (
+                select update_token from activities where installation = i.id and activity = n.activity
+                    and update_token is not null and suspect_since is null offset 0) a
+            """
     }
 
     /// - Returns: what was written, and whether it was not known before.
-    private func write(_ lines: [Line]) async throws -> [Name: Bool] {
+    private func write(_ lines: [Line], _ pace: Pace) async throws -> [Name: Bool] {
         // Those that are noted go first: one that a settlement takes off the list meanwhile has a row for the second.
         let rows = try await database.pipeline(
             [
                 PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
                 Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines), Self.trim(lines),
-            ] + Self.join(lines))
+            ] + Self.join(lines) + Self.write(pace, at: lines.map(\.now).max() ?? .distantPast))
         var written: [Name: Bool] = [:]
         for row in rows[3] {
             let name = Name(row: try row.decode("installation"), id: try row.decode("activity"))
@@ -133,7 +176,7 @@ struct ActivityReportTransaction: Sendable {
     /// Installations before activities, as registrations do: none is forgotten, and none changes its mind about
     /// frequent pushes, while its activities are written.
     private static func lockInstallations(_ lines: [Line]) -> PostgresQuery {
-        "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for share"
+        "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for no key update"
     }
 
     /// In order of their numbers, as a settlement's `TokenCare` takes them. New ones are locked by no other
@@ -152,9 +195,10 @@ struct ActivityReportTransaction: Sendable {
         let activities = lines.map(\.activity)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, channel_id, reported_at, is_sampled, frequent, first_reported_at)
+                registered_at, joins_at, channel_id, reported_at, is_sampled, frequent, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
-                case when update_token is not null then at end, channel_id, at, is_sampled, i.frequent_pushes_enabled, at
+                case when update_token is not null then at end, case when update_token is not null then at end,
+                channel_id, at, is_sampled, i.frequent_pushes_enabled, at
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
@@ -170,6 +214,9 @@ struct ActivityReportTransaction: Sendable {
                 registered_at = case when excluded.update_token is null
                         or excluded.update_token = a.update_token and a.suspect_since is null
                     then a.registered_at else excluded.registered_at end,
+                joins_at = case when excluded.update_token is null
+                        or excluded.update_token = a.update_token and a.suspect_since is null or a.joins_at > excluded.joins_at
+                    then a.joins_at else greatest(excluded.joins_at, a.joins_at + \(CrowdJoins.rest)) end,
                 suspect_since = case when excluded.update_token is null then a.suspect_since end,
                 reason = case when excluded.update_token is null then a.reason end,
                 channel_id = coalesce(excluded.channel_id, a.channel_id), reported_at = excluded.reported_at,
@@ -234,9 +281,30 @@ struct ActivityReportTransaction: Sendable {
         """
         delete from activities where id = any(array(
             select x.id from unnest(\(Set(lines.map(\.row)).sorted())) as n(installation) cross join lateral (
-                select id from activities where installation = n.installation
-                order by (state in ('active', 'stale')) desc, reported_at desc, id desc
-                offset \(DeviceActivity.maximumOfInstallation)) x))
+                select id, row_number() over kept as place, sum(\(bytes)) over kept as bytes from activities
+                where installation = n.installation
+                window kept as (order by (state in ('active', 'stale')) desc, reported_at desc, id desc)) x
+            where x.place > 1 and x.bytes > \(DeviceBounds.ofActivities)))
         """
+    }
+
+    /// What an activity takes on disk, with its indexes (`DeviceBounds`).
+    private static let bytes: PostgresQuery = """
+        420 + 3 * octet_length(activity) + 5 * octet_length(event_key) + octet_length(attributes_type)
+            + 3 * coalesce(octet_length(update_token), 0) + coalesce(octet_length(channel_id), 0)
+        """
+
+    /// Moves the times of installations on that brought tokens. They are locked, so none of what others brought is lost.
+    private static func write(_ pace: Pace, at now: Date) -> [PostgresQuery] {
+        guard !pace.counts.isEmpty else { return [] }
+        let counts = pace.counts.sorted { $0.key < $1.key }
+        return [
+            """
+            update installations i set tokens_paced_until =
+                greatest(i.tokens_paced_until, \(now)) + make_interval(secs => r.n * \(TokenPace.interval))
+            from unnest(\(counts.map(\.key)), \(counts.map(\.value))) as r(id, n)
+            where i.id = r.id and i.id = any(\(counts.map(\.key)))
+            """
+        ]
     }
 }

@@ -8,6 +8,8 @@ internal import Postgres
 enum CrowdJoins {
     /// Seconds after an `end` in which a phone may show an activity that did not get it: no activity is active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
+    /// An activity whose token changes gets the newest content by itself once in so many seconds, with the token of then.
+    static let rest: PostgresQuery = "interval '30 s'"
     /// Seconds before a member that did not get it is tried again.
     static let pause: TimeInterval = 5
 
@@ -21,7 +23,7 @@ enum CrowdJoins {
             CrowdRows.make(for: activities, now: now),
             """
             insert into fan_out_queue (run, member, due_at)
-            select c.id, a.id, \(now) from \(CrowdRows.activities(activities)) a
+            select c.id, a.id, greatest(a.joins_at, \(now)) from \(CrowdRows.activities(activities)) a
             cross join lateral (
                 select id from fan_outs where event_key = a.event_key and app = a.app and policy = 'update' offset 0) c
             where a.in_crowd order by a.id

@@ -23,7 +23,7 @@ enum InstallationRows {
     static func load(_ names: Names) -> PostgresQuery {
         """
         select i.id, i.app, i.installation, i.secret_hash, i.sequence, i.system_version, i.app_version, i.locale,
-            i.time_zone, i.live_activities_enabled, i.frequent_pushes_enabled, i.seen_at,
+            i.time_zone, i.live_activities_enabled, i.frequent_pushes_enabled, i.seen_at, i.tokens_paced_until,
             array(select topic from follows where installation = i.id) as topics,
             t.types, t.tokens, t.registered, t.suspect
         from installations i cross join lateral (
@@ -45,6 +45,31 @@ enum InstallationRows {
         select e.id from app_environments e join apps a using (bundle_id)
         where e.id = any(\(Set(keys.map { Int32($0.app) }).sorted())) for key share of a
         """
+    }
+
+    /// What the installations of these apps hold, for `accounts(_:)`.
+    ///
+    /// - Parameter now: whose hour is this hour.
+    static func account(_ apps: PostgresQuery, at now: Date) -> PostgresQuery {
+        let hour: PostgresQuery = "date_trunc('hour', \(now)::timestamptz, 'UTC')"
+        return """
+            select app, sum(installations)::bigint as installations, sum(bytes)::bigint as bytes,
+                coalesce(sum(created) filter (where hour = \(hour)), 0)::bigint as created,
+                coalesce(sum(created) filter (where hour = \(hour) - interval '1 hour'), 0)::bigint as created_before
+            from device_accounts where app = any(\(apps)) group by app
+            """
+    }
+
+    static func accounts(_ rows: PostgresRows) throws -> [Int: DeviceAccount] {
+        var accounts: [Int: DeviceAccount] = [:]
+        for row in rows { accounts[try row.decode("app")] = try account(row) }
+        return accounts
+    }
+
+    static func account(_ row: PostgresRow) throws -> DeviceAccount {
+        DeviceAccount(
+            installations: try row.decode("installations"), created: try row.decode("created"),
+            createdBefore: try row.decode("created_before"), bytes: try row.decode("bytes"))
     }
 
     /// Rows of installations by their names: `n` is what names them, `i.id` the row.
@@ -69,12 +94,14 @@ enum InstallationRows {
 
     // MARK: Reading
 
-    static func register(_ rows: PostgresRows) throws -> Register {
+    static func register(
+        _ rows: PostgresRows, accounts: [Int: DeviceAccount] = [:], mostNew: Int? = nil
+    ) throws -> Register {
         var records: [InstallationKey: Register.Record] = [:]
         for row in rows {
             records[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] = try record(row)
         }
-        return Register(records)
+        return Register(records, accounts: accounts, mostNew: mostNew)
     }
 
     static func record(_ row: PostgresRow) throws -> Register.Record {
@@ -89,7 +116,8 @@ enum InstallationRows {
         return Register.Record(
             row: try row.decode("id"),
             secret: try known(try row.decode([UInt8].self, "secret_hash"), "secret_hash") { SecretHash($0) },
-            state: state, tokens: try tokens(row), seenAt: try row.decode("seen_at"))
+            state: state, tokens: try tokens(row), seenAt: try row.decode("seen_at"),
+            tokensPacedUntil: try row.decode("tokens_paced_until"))
     }
 
     private static func tokens(_ row: PostgresRow) throws -> [String: RegisteredToken] {

@@ -25,14 +25,17 @@ package struct PostgresInstallationStore: InstallationStore {
     /// - Parameters:
     ///   - database: with `connections`, planned as the outbox's.
     ///   - reading: other connections for statistics; `nil`: the same.
+    ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
     ///   - outages: hears when the loops cannot be woken.
-    package init(_ database: Database, reading: Database? = nil, outages: (any OutageReporter)? = nil) {
+    package init(
+        _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: (any OutageReporter)? = nil
+    ) {
         self.database = database
         self.reading = reading ?? database
         let numbers = AppNumbers(database)
         self.numbers = numbers
         let transaction = RegistrationTransaction(
-            database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages))
+            database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
         // A database that is away is away for all of them.
         let isEveryones: @Sendable (any Error) -> Bool = { error in

@@ -17,8 +17,9 @@ extension PostgresInstallationStore: ReceiptStore {
         }
     }
 
-    /// Records what is new, up to the bounds (`ReceiptBounds`). The installation's row is locked, so no other
-    /// transaction counts its receipts meanwhile; they are counted once, whatever the batch names.
+    /// Records what is new, up to the bounds (`ReceiptBounds`) and while the app's installations hold less than they may
+    /// (`DeviceAccount`). The installation's row is locked, so no other transaction counts its receipts meanwhile; they are
+    /// counted once, whatever the batch names.
     ///
     /// - Returns: the statement; its row has `n`, how many items are known now.
     private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {
@@ -42,9 +43,14 @@ extension PostgresInstallationStore: ReceiptStore {
                 where not exists (select from receipts p where p.event_key = i.event_key and p.app = \(Int32(app))
                     and p.installation = \(installation) and p.apns_timestamp = i.apns_timestamp)
                 group by i.event_key, i.apns_timestamp, k.n
+            ), account as (
+                select coalesce(sum(bytes), 0) as bytes, coalesce(sum(installations), 0) as installations
+                from device_accounts where app = \(Int32(app))
             ), room as (
                 select event_key, apns_timestamp, shown_at,
-                    place <= \(ReceiptBounds.ofEvent) and place_of_all <= \(ReceiptBounds.ofInstallation) as is_left
+                    place <= \(ReceiptBounds.ofEvent) and place_of_all <= \(ReceiptBounds.ofInstallation)
+                        and (select bytes < \(DeviceBounds.shared) + \(DeviceBounds.ofRegistration) * installations
+                            from account) as is_left
                 from fresh
             ), recorded as (
                 insert into receipts (event_key, app, installation, apns_timestamp, shown_at, clock_ahead, received_at)

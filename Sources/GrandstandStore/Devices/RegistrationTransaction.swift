@@ -16,6 +16,8 @@ struct RegistrationTransaction: Sendable {
     let database: Database
     let numbers: AppNumbers
     let wakeUps: WakeUps
+    /// Installations of one app that may be new in an hour; `nil`: any number.
+    let mostNew: Int?
 
     /// How often a transaction is repeated that conflicted with another.
     private static let attempts = 4
@@ -55,9 +57,12 @@ struct RegistrationTransaction: Sendable {
             let rows = try await connection.pipeline([
                 PostgresOutbox.planning(rows: 1), StartOpening.shared, InstallationRows.lockApps(names.keys),
                 InstallationRows.lock(names), InstallationRows.load(names),
+                InstallationRows.account("\(Set(names.keys.map { Int32($0.app) }).sorted())", at: now),
             ])
             let apps = Set(try rows[2].map { try $0.decode(Int.self, "id") })
-            var register = try InstallationRows.register(rows[4])
+            var accounts = try InstallationRows.accounts(rows[5])
+            for app in apps where accounts[app] == nil { accounts[app] = DeviceAccount() }
+            var register = try InstallationRows.register(rows[4], accounts: accounts, mostNew: mostNew)
             let results = some.map { registration -> Result<Bool, Problem> in
                 guard apps.contains(registration.key.app) else {
                     numbers.forget(registration.key.app)

@@ -34,6 +34,7 @@ package struct PostgresHistory: Sendable {
         case .installations: try await prune("installations", "seen_at", cutoff, limit)
         case .activities: try await prune("activities", "reported_at", cutoff, limit)
         case .receipts: try await prune("receipts", "received_at", cutoff, limit)
+        case .deviceHours: try await addUpDeviceHours(before: cutoff, limit: limit)
         case .webhookMessages:
             try await prune(
                 "webhook_messages", "created_at", cutoff, limit,
@@ -58,6 +59,27 @@ package struct PostgresHistory: Sendable {
                 order by \(time) limit \(limit) for update skip locked))
             """
         ).affectedRows
+    }
+
+    /// Rows of hours that are over come to one for each app. No session writes to them any more.
+    private func addUpDeviceHours(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.query(
+            """
+            with gone as (
+                delete from device_accounts where ctid = any(array(
+                    select ctid from device_accounts where session <> 0 and hour < \(cutoff)
+                    limit \(limit) for update skip locked))
+                returning app, installations, created, bytes
+            ), sums as (
+                insert into device_accounts as d
+                select app, 'epoch'::timestamptz, 0, sum(installations), sum(created), sum(bytes) from gone group by app
+                order by app
+                on conflict (app, hour, session) do update set installations = d.installations + excluded.installations,
+                    created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
+            )
+            select count(*) as n from gone
+            """
+        )[0].decode("n")
     }
 
     /// The oldest are read by their index, in its order, until there are enough: statistics that are out of date would have

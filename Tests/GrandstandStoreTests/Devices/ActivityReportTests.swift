@@ -103,21 +103,51 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `of an installation's activities the oldest go that are not shown`() async throws {
+    @Test func `of an installation's activities the oldest go that are not shown, and one of any size stays`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
             try await phones.report("shown", of: id)
-            for number in 0..<101 {
+            for number in 0..<20 {
                 phones.stores.clock.advance(by: 1)
                 try await phones.report("ended-\(number)", of: id, .ended)
             }
             let known = Set(try await phones.known(id).activities.map(\.id))
-            #expect(known.count == DeviceActivity.maximumOfInstallation)
+            #expect((5..<20).contains(known.count))
             #expect(known.contains("shown"))
-            #expect(known.contains("ended-100"))
+            #expect(known.contains("ended-19"))
             #expect(!known.contains("ended-0"))
+            phones.stores.clock.advance(by: 1)
+            let other = try Phones.id()
+            try await phones.put(Phones.state(token: "bb"), of: other)
+            let long = String(repeating: "ä", count: 200)
+            for number in 0..<3 {
+                let name = "\(number)" + String(repeating: "a", count: 127)
+                try await phones.report(
+                    name, of: other, token: String(repeating: "c\(number)", count: 512), channelID: long)
+                #expect(try await phones.known(other).activities.map(\.id) == [name])
+                phones.stores.clock.advance(by: 1)
+            }
+        }
+    }
+
+    @Test func `tokens that differ are counted for their installation, with those of its registration`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            // One came with the registration.
+            for number in 1..<TokenPace.burst {
+                for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
+            }
+            #expect(try await problem { try await phones.report("other", of: id, token: "dd") } == .rateLimited)
+            try await phones.report("other", of: id)
+            #expect(try await problem { try await phones.put(Phones.state(token: "ee"), of: id) } == .rateLimited)
+            try await phones.report(of: id, .ended, token: "cc\(10 + TokenPace.burst - 1)")
+            phones.stores.clock.advance(by: TokenPace.interval)
+            try await phones.put(Phones.state(token: "ee"), of: id)
+            #expect(try await problem { try await phones.report(of: id, token: "dd") } == .rateLimited)
         }
     }
 

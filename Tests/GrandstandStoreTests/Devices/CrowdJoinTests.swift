@@ -102,6 +102,35 @@ struct CrowdJoinTests {
         }
     }
 
+    @Test func `an app that reports token after token has one push in half a minute, to the newest`() async throws {
+        try await withCrowds { world in
+            let store = PostgresInstallationStore(Database(world.stores.pool))
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            let id = try Phones.id()
+            _ = try await store.put(Phones.state(), of: id, secret: Phones.secret, now: world.now)
+            var pushed: [String] = []
+            func push() async throws {
+                for shard in try await world.claim() where shard.delivery == nil {
+                    pushed += shard.members.map(\.token.hex)
+                    try await world.settle(shard)
+                }
+            }
+            for number in 0..<25 {
+                try await push()
+                _ = try await store.put(
+                    DeviceActivity(
+                        id: "one", eventKey: .sample(), attributesType: Phones.type, state: .active,
+                        updateToken: DeviceToken(hex: "cc\(10 + number)")),
+                    of: id, secret: Phones.secret, isSampled: false, now: world.now)
+                try await push()
+                world.stores.clock.advance(by: 4)
+            }
+            // After 0, 32, 60 and 92 seconds.
+            #expect(pushed == ["cc10", "cc17", "cc24", "cc32"])
+        }
+    }
+
     @Test func `a token that changes while its push is under way joins again`() async throws {
         try await withCrowds { world in
             try await world.stores.open()

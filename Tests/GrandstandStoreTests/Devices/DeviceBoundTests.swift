@@ -116,4 +116,122 @@ struct DeviceBoundTests {
             #expect(try await phones.stores.count("select count(*) as n from receipts") == 0)
         }
     }
+
+    private func account(_ phones: Phones) async throws -> DeviceAccount {
+        try await phones.stores.channels.quotas(now: phones.stores.now, tenure: Stores.tenure)
+            .first { $0.environment == .production }?.devices ?? DeviceAccount()
+    }
+
+    /// A registration with texts that compress badly.
+    private static func state(topics: Int, of length: Int, tokens: Int, _ bytes: Int) throws -> InstallationState {
+        let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"
+        func text(_ count: Int) -> String { String((0..<count).compactMap { _ in letters.randomElement() }) }
+        return InstallationState(
+            systemVersion: SystemVersion(18),
+            startTokens: Dictionary(
+                uniqueKeysWithValues: try (0..<tokens).map { _ in
+                    (
+                        text(min(200, bytes)),
+                        try #require(DeviceToken(bytes: (0..<bytes).map { _ in .random(in: 0...255) }))
+                    )
+                }),
+            topics: Set(try (0..<topics).map { _ in try #require(Topic(rawValue: text(length))) }))
+    }
+
+    @Test func `the account of an app is the sum of what its installations hold, through all changes`() async throws {
+        try await withPhones { phones in
+            let key = try await phones.stores.put(.sample()).specification.key
+            let ids = try (0..<3).map { _ in try Phones.id() }
+            var states = try (0..<3).map { try Self.state(topics: 5 + $0, of: 20, tokens: 2, 32) }
+            func expectSum(receipts: Int = 0) async throws {
+                let account = try await account(phones)
+                #expect(account.installations == ids.count)
+                #expect(
+                    account.bytes
+                        == states.reduce(0) { $0 + $1.bytes } + receipts * DeviceBounds.bytes(ofReceiptFor: key))
+            }
+            for (id, state) in zip(ids, states) { try await phones.put(state, of: id) }
+            try await expectSum()
+            #expect(try await account(phones).created == 3)
+            states[0] = try Self.state(topics: 2, of: 128, tokens: 3, 100)
+            // The first one's tokens are taken over.
+            states[1].startTokens = states[0].startTokens
+            try await phones.put(states[0], of: ids[0])
+            try await phones.put(states[1], of: ids[1])
+            states[0].startTokens = [:]
+            try await expectSum()
+            let now = Int(phones.stores.now.timeIntervalSince1970)
+            #expect(try await record([now, now + 1, now], of: key, by: ids[2], phones) == 3)
+            try await expectSum(receipts: 2)
+            let history = PostgresHistory(Database(phones.stores.pool))
+            #expect(try await history.prune(.deviceHours, before: .distantFuture, limit: 500) > 0)
+            #expect(try await phones.stores.count("select count(*) as n from device_accounts") == 1)
+            try await expectSum(receipts: 2)
+            try await phones.store.forget(ids[2], secret: Phones.secret)
+            let later = phones.stores.now.addingTimeInterval(1)
+            #expect(try await history.prune(.installations, before: later, limit: 1) == 1)
+            #expect(try await history.prune(.installations, before: later, limit: 5) == 1)
+            let left = try await account(phones)
+            #expect((left.installations, left.bytes) == (0, 0))
+        }
+    }
+
+    @Test func `greedy installations take what is estimated, and others are registered all the same`() async throws {
+        try await withPhones { phones in
+            let key = try await phones.stores.put(.sample()).specification.key
+            let ids = try (0..<200).map { _ in try Phones.id() }
+            var refused = 0
+            for id in ids {
+                let greedy = try Self.state(topics: 200, of: 128, tokens: 20, 512)
+                do {
+                    try await phones.put(greedy, of: id)
+                } catch let problem as Problem {
+                    #expect(problem.kind == .rateLimited)
+                    refused += 1
+                    try await phones.put(Self.state(topics: 4, of: 128, tokens: 0, 0), of: id)
+                }
+            }
+            #expect((170..<190).contains(refused))
+            let now = Int(phones.stores.now.timeIntervalSince1970)
+            for id in ids {
+                _ = try await record((0..<100).map { now + $0 }, of: key, by: id, phones)
+                for number in 0..<2 {
+                    let token = id.id.uuidString.filter { $0 != "-" } + String(repeating: "c\(number)", count: 400)
+                    try await phones.report(
+                        "\(number)" + String(repeating: "a", count: 127), of: id, token: token,
+                        channelID: String(repeating: "ä", count: 200))
+                    phones.stores.clock.advance(by: 1)
+                }
+            }
+            let account = try await account(phones)
+            #expect(account.bytes < account.limit + 100 * 300)
+            let size = try await phones.stores.count(
+                """
+                select sum(pg_total_relation_size(t::regclass))::bigint as n from unnest(array['installations', 'follows',
+                    'start_tokens', 'receipts', 'activities', 'device_accounts', 'fan_out_queue']) t
+                """)
+            // Each table and index has a page or two that are not full, and lists of free space.
+            #expect(size < account.limit + ids.count * DeviceBounds.ofActivities + 1_500_000)
+            try await phones.put(Phones.state(token: "ab"), of: try Phones.id())
+            #expect(try await phones.stores.put(.sample("other")).specification.key.rawValue == "other")
+        }
+    }
+
+    @Test func `of an app so many installations are new in an hour`() async throws {
+        try await withPhones { phones in
+            let store = PostgresInstallationStore(Database(phones.stores.pool), mostNew: 2)
+            func put(_ id: InstallationID) async throws {
+                _ = try await store.put(Phones.state(token: nil), of: id, secret: Phones.secret, now: phones.stores.now)
+            }
+            let ids = try (0..<3).map { _ in try Phones.id() }
+            for id in ids.prefix(2) { try await put(id) }
+            #expect(try await problem { try await put(ids[2]) } == .rateLimited)
+            try await put(ids[0])
+            try await put(try Phones.id(in: .development))
+            phones.stores.clock.advance(by: 3_600)
+            try await put(ids[2])
+            let account = try await account(phones)
+            #expect((account.installations, account.created, account.createdBefore) == (3, 1, 2))
+        }
+    }
 }

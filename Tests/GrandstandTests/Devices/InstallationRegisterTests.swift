@@ -123,6 +123,27 @@ struct InstallationRegisterTests {
         #expect(refused.changes.followers.map(\.key) == [Self.one])
     }
 
+    @Test func `too many tokens that differ are refused, and change nothing; the same ones are not counted`() throws {
+        var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa"]))])
+        func put(_ token: Int, at now: Date = Self.start) throws {
+            _ = try register.put(
+                try Self.state(tokens: ["A": format(token)], topics: ["team:\(token)"]), of: Self.one,
+                secret: "right", at: now)
+        }
+        func format(_ token: Int) -> String { token < 10 ? "0\(token)" : "\(token)" }
+        for token in 0..<TokenPace.burst {
+            try put(token)
+            try put(token)
+        }
+        let known = register.changes
+        let refused = #expect(throws: Problem.self) { try put(TokenPace.burst) }
+        #expect(refused?.kind == .rateLimited)
+        #expect(register.changes.newTokens.map(\.token) == known.newTokens.map(\.token))
+        #expect(register.changes.followed.map(\.topic) == known.followed.map(\.topic))
+        try put(TokenPace.burst, at: Self.start.addingTimeInterval(TokenPace.interval))
+        #expect(register.changes.updated.first?.tokensPacedUntil != nil)
+    }
+
     @Test func `a token is one installation's, and each that had it passes its starts on`() throws {
         let state = try Self.state(tokens: ["A": "aa"])
         var register = Register([Self.one: Self.record(state)])
