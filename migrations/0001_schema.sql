@@ -92,6 +92,9 @@ create table app_environments (
     apple_listed_at timestamptz,
     apple_asked_at timestamptz,
     alarm reconciliation_alarm,
+    -- Since when Apple refuses creations for lack of a place; null: the last that it answered went through. Written with the
+    -- outcome of creations.
+    full_since timestamptz,
     -- The quota's level that webhooks were last told of.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
     -- The end of the last run; a new app waits a whole interval.

@@ -25,6 +25,8 @@ package struct Problem: Error, Sendable, Equatable {
     package var age: Int?
     /// Seconds for which caches may give this answer again, to everybody with the same key; `nil`: they may not.
     package var maxAge: Int?
+    /// What is wrong with the database, if that is the reason.
+    package var trouble: DatabaseTrouble?
 
     /// - Parameter errors: may be more than are kept; the detail says how many are left out then.
     package init(

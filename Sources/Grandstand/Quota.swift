@@ -22,6 +22,9 @@ package struct Quota: Sendable, Hashable {
     package var keyRefused: KeyRefused?
     /// Apple refused the last call that needed the app's Broadcast capability.
     package var isCapabilityOff: Bool
+    /// Since when Apple refuses creations for lack of a place; `nil`: the last creation that it answered went through. This is
+    /// known whatever the list says, and where Apple allows the app fewer channels than its limit here.
+    package var fullSince: Date?
     /// The APIs for which APNs throttles the app.
     package var throttles: [Throttle] = []
     /// What the app's installations hold.
@@ -75,6 +78,8 @@ package struct Quota: Sendable, Hashable {
         case keyRefused = "key-refused"
         /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
+        /// Apple refused the last creation because it has no place left for the app.
+        case quotaExhausted = "quota-exhausted"
         /// Apple has channels that its list lacks.
         case listIncomplete = "list-incomplete"
         /// Apple's list has channels that an unanswered creation of ours or another system may have made.
@@ -97,6 +102,7 @@ package struct Quota: Sendable, Hashable {
         var standing: Set<Alarm> = []
         if keyRefused != nil { standing.insert(.keyRefused) }
         if isCapabilityOff { standing.insert(.capabilityOff) }
+        if fullSince != nil { standing.insert(.quotaExhausted) }
         if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
         if devices.isSurging { standing.insert(.manyInstallations) }
         return Alarm.allCases.filter(standing.contains)
@@ -109,7 +115,7 @@ package struct Quota: Sendable, Hashable {
     package var used: Int { count(.isAtApple) }
     /// Places taken for creations that Apple has not answered yet.
     package var reserved: Int { count(.countsAgainstQuota) - used }
-    package var available: Int { max(0, capacity - used - reserved) }
+    package var available: Int { fullSince == nil ? max(0, capacity - used - reserved) : 0 }
     /// How many channels Grandstand may hold: the app's limit, or less where unmanaged channels leave less of Apple's limit.
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { byState[.missing, default: 0] }
@@ -118,13 +124,13 @@ package struct Quota: Sendable, Hashable {
         case ok
         /// From 80 % of the limit.
         case warning
-        /// From 95 % of the limit.
+        /// From 95 % of the limit, and while Apple refuses creations for lack of a place.
         case critical
     }
 
     package var level: Level {
         let taken = (used + reserved) * 100
-        if taken >= capacity * 95 { return .critical }
+        if fullSince != nil || taken >= capacity * 95 { return .critical }
         return taken >= capacity * 80 ? .warning : .ok
     }
 

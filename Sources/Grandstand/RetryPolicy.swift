@@ -26,6 +26,10 @@ package struct RetryPolicy: Sendable, Hashable {
     /// when it is on again.
     package static let capability = RetryPolicy(base: 2, ceiling: 60)
 
+    /// For creations that Apple refused for lack of a place. Nothing tells when one comes free or a limit is raised, so one
+    /// creation of the app asks this often, and the others wait for its answer.
+    package static let places = RetryPolicy(base: 15, ceiling: 15)
+
     /// The moment of the next try after `attempts` failed ones (at least 1).
     ///
     /// - Parameter jitter: a random number in 0..<1; the delay is between half of and the whole exponential step, so

@@ -27,6 +27,8 @@ package struct DatabaseSession: Sendable {
     package let reportPool: PostgresPool
     /// For registrations of installations: their storm makes neither a goal nor an organiser wait.
     package let devicePool: PostgresPool
+    /// For looking whether the database does its work.
+    package let probePool: PostgresPool
     /// The changes of lookups' answers that go over these pools.
     package let changes: LocalChanges
     /// The database's connection string, for others that use it beside this process.
@@ -41,10 +43,11 @@ package struct DatabaseSession: Sendable {
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
     package static func open(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
-        onWait: @escaping PoolWaits = { _ in nil }, logger: Logger
+        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
+        logger: Logger
     ) async throws -> DatabaseSession {
         let session = try await connect(
-            source, sharing: sharing, onlyReads: onlyReads, onWait: onWait, logger: logger)
+            source, sharing: sharing, onlyReads: onlyReads, onWait: onWait, onFailure: onFailure, logger: logger)
         do {
             try await session.requireOwnSessions()
             if session.cluster != nil {
@@ -62,20 +65,21 @@ package struct DatabaseSession: Sendable {
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
-        onWait: @escaping PoolWaits = { _ in nil }, logger: Logger
+        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
+        logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, onlyReads: onlyReads, onWait, logger: logger)
+            return DatabaseSession(url: url, cluster: nil, onlyReads: onlyReads, onWait, onFailure, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
-                return DatabaseSession(url: url, cluster: cluster, onWait, logger: logger)
+                return DatabaseSession(url: url, cluster: cluster, onWait, onFailure, logger: logger)
             } catch {
                 await cluster.stop()
                 if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
-                    return DatabaseSession(url: url, cluster: nil, onWait, logger: logger)
+                    return DatabaseSession(url: url, cluster: nil, onWait, onFailure, logger: logger)
                 }
                 throw StartError("\(error)")
             }
@@ -83,14 +87,16 @@ package struct DatabaseSession: Sendable {
     }
 
     private init(
-        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ onWait: PoolWaits, logger: Logger
+        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ onWait: PoolWaits,
+        _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
     ) {
         let changes = LocalChanges()
         let health = PostgresHealth()
         func open(_ name: String, _ configuration: PostgresConfiguration) -> PostgresPool {
             var configuration = configuration
             configuration.onWait = onWait(name)
-            configuration.health = health
+            configuration.onFailure = onFailure
+            if name != "probe" { configuration.health = health }
             configuration.onlyReads = onlyReads
             if onlyReads { configuration.mustWrite = false }
             return PostgresPool(configuration: configuration, logger: logger)
@@ -108,6 +114,7 @@ package struct DatabaseSession: Sendable {
         reportPool = open("report", .stores(connectionString: url, connections: 2))
         devicePool = open(
             "device", .outbox(connectionString: url, connections: PostgresInstallationStore.connections))
+        probePool = open("probe", DatabaseProbe.configuration(connectionString: url))
         self.changes = changes
         self.url = url
         self.cluster = cluster
@@ -117,7 +124,7 @@ package struct DatabaseSession: Sendable {
     var pools: [(name: String, pool: PostgresPool)] {
         [
             ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
-            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
+            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool), ("probe", probePool),
         ]
     }
 
@@ -242,10 +249,8 @@ package struct DatabaseSession: Sendable {
         switch error {
         case let error as StartError: error
         case let error as MigrationRefusal: StartError("\(error)")
-        case let error as PostgresError where error.sqlState == .readOnlySQLTransaction:
-            StartError(
-                "the database takes no writes: it is a standby, or default_transaction_read_only is on. Name the primary in "
-                    + "DATABASE_URL, or promote this one")
+        case let error as PostgresError where DatabaseFinding(error) != nil:
+            StartError("the database cannot be used: \(error). \(DatabaseFinding(error)?.detail ?? "")")
         case let error as PostgresError: StartError("the database cannot be used: \(error)")
         default: StartError("the database cannot be used: \(error)")
         }

@@ -50,7 +50,8 @@ package struct ChannelCalls: Sendable {
             switch try await reclaim(task.address.app, by: actor) {
             case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
             case .kept: break
-            // Apple has channels that this ledger does not know of: a reconciliation finds them.
+            // Apple has channels that this ledger does not know of: a reconciliation finds them. Once is enough.
+            case .none where task.channel.reason == refusal.reason.rawValue: break
             case .none: try await reconciliations.request(task.address.app, now: now())
             }
         }
@@ -140,7 +141,8 @@ package struct ChannelCalls: Sendable {
             switch refusal?.meaning {
             case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
             // A refusal that only people can mend is asked again slowly.
-            case .configuration, .badRequest, .channelGone, .quota: (.channels, max(attempts, 10))
+            case .quota: (.places, 1)
+            case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
             case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
             case .credentials, .throttled, .unavailable, nil: (.channels, attempts)
             }

@@ -9,6 +9,8 @@ internal import Synchronization
 package final class OutageLog: OutageReporter {
     private struct Outage {
         let since = ContinuousClock.now
+        /// Whether a warning was logged.
+        var isTold: Bool
         var failures = 1
     }
 
@@ -30,8 +32,12 @@ package final class OutageLog: OutageReporter {
                 outage?.failures += 1
                 return false
             }
-            outage = Outage()
-            return true
+            // What is wrong with the database is logged once for all that needs it, by who watches the database. That a
+            // statement was slow is this work's own trouble.
+            let trouble = (error as? Problem)?.trouble
+            let isTold = trouble == nil || trouble == .slow
+            outage = Outage(isTold: isTold)
+            return isTold
         }
         logger.log(
             level: begins ? .warning : .debug, begins ? "\(what); trying again" : "\(what), still",
@@ -44,8 +50,8 @@ package final class OutageLog: OutageReporter {
             return outage
         }
         guard let past else { return }
-        logger.notice(
-            "over: \(what)",
+        logger.log(
+            level: past.isTold ? .notice : .debug, "over: \(what)",
             metadata: [
                 "failures": "\(past.failures)", "seconds": "\((ContinuousClock.now - past.since).components.seconds)",
             ])

@@ -230,49 +230,36 @@ extension Problem {
 
 extension Problem {
     /// The problem that tells a caller that the database cannot do its work now, and the operator what to do; `nil`: it
-    /// did its work, and refused this. Each has words of its own, none of them the database's, which may have what is
-    /// in rows. Whatever it was, requests succeed again as soon as the database does.
+    /// did its work, and refused this. Whatever it was, requests succeed again as soon as the database does.
     static func unavailable(_ error: PostgresError) -> Problem? {
-        switch error.sqlState {
-        case .diskFull?:
-            Problem(
-                .storeUnavailable,
-                "The database's disk is full; nothing was changed. Free or add space where PostgreSQL keeps its data, "
-                    + "then try again: everything goes on by itself.",
-                retryAfter: 10)
-        case .outOfMemory?, .ioError?:
-            Problem(
-                .storeUnavailable,
-                "The database's server has no memory left or cannot read its disk; nothing was changed. PostgreSQL's log "
-                    + "says which; try again when it is mended.",
-                retryAfter: 10)
-        case .readOnlySQLTransaction?:
-            Problem(
-                .storeUnavailable,
-                "The database takes no writes now: it is a standby, or was set read-only; nothing was changed. Promote it, "
-                    + "or name a primary in DATABASE_URL, then try again.",
-                retryAfter: 2)
-        case _ where error.kind == .timedOut:
-            Problem(
-                .storeUnavailable,
-                "The database took too long, and whether it changed anything is not known. pg_stat_activity there says what "
-                    + "it waits for: a lock, a synchronous standby that is away, its disk. Then try again, a POST "
-                    + "with the same Idempotency-Key.",
-                retryAfter: 1)
-        case _ where error.kind == .connectionLost:
-            Problem(
-                .storeUnavailable,
-                "The connection to the database broke, and whether anything was changed is not known. Try again, a POST with "
-                    + "the same Idempotency-Key; `grandstand doctor` says how the database stands.",
-                retryAfter: 1)
-        default:
-            error.meansUnavailable
-                ? Problem(
-                    .storeUnavailable,
-                    "The database did not answer; nothing was changed unless it says so later. Start PostgreSQL or mend "
-                        + "the way to it (`grandstand doctor` says which), then try again.",
-                    retryAfter: 1) : nil
+        if let finding = DatabaseFinding(error) {
+            let mayHaveChanged = error.kind == .timedOut || error.kind == .connectionLost
+            return .unavailable(finding.trouble, isUnknown: mayHaveChanged)
         }
+        guard error.meansUnavailable else { return nil }
+        return Problem(
+            .storeUnavailable,
+            "No connection to the database became free in time: all of this process are in use; nothing was changed. Try "
+                + "again; where this stays so, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
+            retryAfter: 1)
+    }
+}
+
+extension DatabaseFinding {
+    /// What an error says of the database; `nil`: nothing, it is about the statement, the caller or this process.
+    package init?(_ error: PostgresError) {
+        let failure: DatabaseTrouble.Failure
+        switch error.kind {
+        case .server: failure = .refused
+        case .connectionFailed: failure = .connecting
+        case .connectionLost: failure = .lost
+        case .timedOut: failure = error.isUnconfirmed ? .unconfirmed : .timedOut
+        case .cancelled, .poolClosed, .poolExhausted, .decoding, .misuse: return nil
+        }
+        guard
+            let trouble = DatabaseTrouble(failure, sqlState: error.sqlState?.rawValue, message: error.message)
+        else { return nil }
+        self.init(trouble, cause: "\(error)")
     }
 }
 

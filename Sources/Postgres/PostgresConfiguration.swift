@@ -32,6 +32,8 @@ package struct PostgresConfiguration: Sendable {
     package var notices: PostgresNotices?
     /// Called with the time that each caller waited for its connection; `nil`: not reported.
     package var onWait: (@Sendable (Duration) -> Void)?
+    /// Called with each error of the server, and of each attempt to connect; it must not block. `nil`: not reported.
+    package var onFailure: (@Sendable (PostgresError) -> Void)?
     /// Prepared statements kept on a connection.
     package var statementCacheSize = 256
 

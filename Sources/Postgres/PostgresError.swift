@@ -32,6 +32,8 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     package var column: String?
     /// Which query of a pipeline failed, from 0.
     package var pipelineIndex: Int?
+    /// The time was up while the server waited for a synchronous standby and for nothing else: the commit is done there.
+    package var isUnconfirmed = false
 
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind

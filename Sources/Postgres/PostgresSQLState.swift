@@ -6,6 +6,7 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStr
 
     package var description: String { rawValue }
 
+    package static let warning = Self(rawValue: "01000")
     package static let featureNotSupported = Self(rawValue: "0A000")
     package static let notNullViolation = Self(rawValue: "23502")
     package static let foreignKeyViolation = Self(rawValue: "23503")

@@ -1,5 +1,6 @@
 internal import EmbeddedPostgres
 internal import Foundation
+internal import GrandstandApp
 internal import GrandstandStore
 internal import GrandstandTestKit
 internal import Postgres
@@ -39,6 +40,13 @@ struct DatabaseFaultTests {
                 let detail = try #require(refused.json["detail"]?.string)
                 #expect(detail.contains("disk is full") && detail.contains("Free or add space"), "\(detail)")
                 #expect(!detail.contains("extend file"))
+                let ready = try await Self.readiness(stage)
+                #expect(ready.status == 503)
+                #expect(ready.json["trouble"]?.string == "disk-full", "\(ready.text)")
+                #expect(ready.json["detail"]?.string?.contains("disk is full") == true)
+                let numbers = try await MetricsTests.scrape(stage.api)
+                #expect(numbers.contains("\ngrandstand_database_trouble{trouble=\"disk-full\"} 1\n"))
+                #expect(numbers.contains("\ngrandstand_database_trouble{trouble=\"read-only\"} 0\n"))
 
                 try await pool.query("drop trigger full_disk on broadcasts")
                 try await pool.query("drop trigger full_disk on deliveries")
@@ -47,6 +55,58 @@ struct DatabaseFaultTests {
                 #expect(try await stage.settled(next).deliveryStates == ["accepted"])
             }
             await pool.close()
+        }
+    }
+
+    /// It comes within a fifth of a second and what a busy machine adds.
+    private static func readiness(_ stage: Stage) async throws -> HTTPCaller.Answer {
+        let began = ContinuousClock.now
+        let answer = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
+        #expect(began.duration(to: .now) < .seconds(1))
+        return answer
+    }
+
+    @Test func `a user that is refused is told apart in readiness, in refusals and by the doctor`() async throws {
+        try await Stage.place { environment, simulator in
+            let url = environment["DATABASE_URL"] ?? ""
+            let owner = PostgresPool(
+                configuration: PostgresConfiguration(connectionString: url), logger: Stage.logger)
+            let role = "grandstand_\(UUID().uuidString.prefix(8).lowercased())"
+            try await owner.withConnection { connection in
+                try await connection.script("create role \(role) login superuser")
+            }
+            let user = /user=[^ ]+/
+            let own = environment.merging([
+                "DATABASE_URL": url.contains(user) ? url.replacing(user, with: "user=\(role)") : url + " user=\(role)"
+            ]) { $1 }
+            try await Stage.serve(own, simulator: simulator) { stage in
+                try await stage.putLiveEvent()
+                try await owner.withConnection { connection in
+                    try await connection.script("alter role \(role) nologin")
+                    try await connection.query(
+                        "select pg_terminate_backend(pid) from pg_stat_activity where usename = \(role)")
+                }
+                let ready = try await until("readiness says that the user is refused") {
+                    let answer = try await Self.readiness(stage)
+                    return answer.status == 503 && answer.json["trouble"]?.string == "access-refused" ? answer : nil
+                }
+                #expect(ready.json["detail"]?.string?.contains(role) == false, "\(ready.text)")
+                let refused = try await until("a call says so, too") {
+                    let answer = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
+                    return answer.json["detail"]?.string?.contains("refuses this server's user") == true ? answer : nil
+                }
+                #expect(refused.status == 503)
+                let report = await Doctor(environment: own, logger: Stage.logger).run()
+                let check = try #require(report.checks.first { $0.name == "database" })
+                #expect(check.outcome == .failed)
+                #expect(check.detail.contains("access-refused") && check.detail.contains("log in"), "\(check.detail)")
+
+                try await owner.withConnection { try await $0.script("alter role \(role) login") }
+                _ = try await until("readiness is green again") {
+                    try await Self.readiness(stage).status == 200 ? true : nil
+                }
+            }
+            await owner.close()
         }
     }
 
@@ -65,7 +125,13 @@ struct DatabaseFaultTests {
                     _ = try await until("the numbers are told") {
                         try await MetricsTests.scrape(stage.api).contains("\ngrandstand_channel_limit{") ? true : nil
                     }
+                    #expect(try await Self.readiness(stage).status == 200)
                     await cluster.stop()
+                    let away = try await until("readiness says that it is gone") {
+                        let answer = try await Self.readiness(stage)
+                        return answer.status == 503 ? answer : nil
+                    }
+                    #expect(away.json["trouble"]?.string == "unreachable", "\(away.text)")
                     let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
                     #expect(refused.status == 503)
                     #expect(refused.headers["retry-after"] == "1")

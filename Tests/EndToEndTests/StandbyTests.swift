@@ -79,7 +79,11 @@ struct StandbyTests {
             try pair.standby.freeze(true)
             await #expect {
                 try await pool.query("insert into t values (1)")
-            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+            } throws: { ($0 as? PostgresError)?.isUnconfirmed == true }
+            let probes = PostgresPool(
+                configuration: DatabaseProbe.configuration(connectionString: pair.primaryURL), logger: Stage.logger)
+            #expect(await DatabaseProbe(probes).finding()?.trouble == .standbyAway)
+            await probes.close()
             await #expect {
                 try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
             } throws: { ($0 as? PostgresError)?.kind == .timedOut }

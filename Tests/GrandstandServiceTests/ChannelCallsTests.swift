@@ -76,7 +76,7 @@ struct ChannelCallsTests {
             pause: 128...256),
         .init(
             answer: .refused(Sample.refusal(.cannotCreateChannelConfig)), reason: "CannotCreateChannelConfig",
-            looped: .failed, pause: 128...256),
+            looped: .failed, pause: 7.5...15),
         // Apple never saw it.
         .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
     ]

@@ -29,6 +29,7 @@ package struct DeviceActivity: Sendable, Hashable {
         self.updateToken = updateToken
         self.channelID = channelID
     }
+
     /// Whether openapi.yaml allows it as an activity's ID.
     package static func isID(_ text: String) -> Bool { TextRule.activityId.accepts(text) }
 

@@ -61,6 +61,15 @@ package struct Doctor: Sendable {
     private func databaseChecks(
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
+        // On the connection that the other checks use: a database may have but one left.
+        let finding = await DatabaseProbe(session.pool, onlyReads: configuration.onlyReads).finding()
+        if let finding, finding.trouble.keepsAway {
+            return (
+                Self.noDatabase(
+                    "\(finding.trouble.rawValue): \(finding.cause ?? finding.trouble.finding)",
+                    next: finding.trouble.advice), []
+            )
+        }
         let status: Migrator.Status
         do {
             try await session.requireOwnSessions()
@@ -68,7 +77,11 @@ package struct Doctor: Sendable {
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        let checks = [await Self.database(session), await clock(session), Self.migrations(status)]
+        // The checks of the schema have more to say of it.
+        let database = finding.flatMap { $0.trouble == .schema ? nil : Self.failed($0) }
+        var checks: [DoctorCheck] = []
+        if let database { checks.append(database) } else { checks.append(await Self.database(session)) }
+        checks += [await clock(session), Self.migrations(status)]
         switch status {
         case .current, .newer: break
         case .behind, .refused:
@@ -123,11 +136,19 @@ package struct Doctor: Sendable {
             next: "see pg_stat_wal_receiver there and pg_stat_replication at its primary, if that still runs")
     }
 
-    private static func noDatabase(_ why: String) -> [DoctorCheck] {
+    /// The check of a database that answers and does not do its work.
+    private static func failed(_ finding: DatabaseFinding) -> DoctorCheck {
+        DoctorCheck(
+            "database", .failed,
+            "\(finding.trouble.rawValue): \(finding.trouble.finding)\(finding.cause.map { " \($0)" } ?? "")",
+            next: finding.trouble.advice)
+    }
+
+    private static func noDatabase(
+        _ why: String, next: String = "check DATABASE_URL, that PostgreSQL runs there, and that it lets this user in"
+    ) -> [DoctorCheck] {
         [
-            DoctorCheck(
-                "database", .failed, why,
-                next: "check DATABASE_URL, that PostgreSQL runs there, and that it lets this user in"),
+            DoctorCheck("database", .failed, why, next: next),
             DoctorCheck("migrations", .skipped, "without the database"),
             DoctorCheck("apps", .skipped, "without the database"),
         ]

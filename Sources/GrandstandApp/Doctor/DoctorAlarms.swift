@@ -39,6 +39,15 @@ enum DoctorAlarms {
                 .failed, "APNs' list has none of the channels that are known here",
                 "check the Broadcast Capability of the App ID, then take the loss for true: `\(command) --apply --recreate`"
             )
+        case .quotaExhausted:
+            (
+                .failed,
+                "APNs refuses to create channels because it has no place left for the app; "
+                    + "\(quota.used + quota.reserved) are managed here and the limit is \(quota.limit)",
+                "end events that are over (`grandstand event list --overdue`), delete unmanaged channels (`\(command) --apply "
+                    + "--delete-unmanaged`), or lower channelLimit to what Apple allows; a place that comes free is used "
+                    + "within half a minute"
+            )
         case .listIncomplete:
             (
                 .warning, "APNs has channels that its list lacks",

@@ -117,6 +117,9 @@ enum MetricCatalog {
             "grandstand_http_request_seconds", .histogram, labels: ["method", "route"],
             "Time from a request's header to its answer."),
         .init(
+            "grandstand_database_trouble", .gauge, labels: ["trouble"],
+            "1 while the database has this trouble as this process sees it, else 0."),
+        .init(
             "grandstand_database_connections", .gauge, labels: ["pool", "state"],
             "Connections to the database: idle, or busy."),
         .init(

@@ -85,6 +85,7 @@ struct ServerLoops: Sendable {
         members =
             [
                 Member(nil, resources.clock, "clock"),
+                Member(nil, resources.watch, "database watch"),
                 Member(anyOf: Configuration.Role.all, UntilShutdown { await signals.run() }, "signals"),
                 Member(anyOf: [.api, .lookup], UntilShutdown { await stores.keys.run() }, "keys"),
                 Member(anyOf: [.api, .lookup], parts.lookups, "lookups"),

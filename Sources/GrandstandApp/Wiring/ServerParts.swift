@@ -3,7 +3,6 @@ internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
-internal import Postgres
 internal import WebhookClient
 
 /// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
@@ -40,6 +39,9 @@ struct ServerParts: Sendable {
             logger: logger)
         resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
         resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
+        resources.metrics.tell { [watch = resources.watch, clock = resources.clock] in
+            watch.gauges(isClockOff: clock.standing == .unusable)
+        }
         resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
         self.stores = stores
         self.apple = apple
@@ -70,18 +72,12 @@ struct ServerParts: Sendable {
         api = API(dependencies, pages: .console(console))
     }
 
-    /// At most a second old; after two seconds without an answer of the database it says so.
+    /// At most a second old, and there within a fifth of one.
     private static func readiness(
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
         if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
-        let readiness = SharedFlight<Int, Readiness>(age: .seconds(1))
-        return {
-            let answer = try? await PostgresPatience.$current.withValue(.request(.seconds(2))) {
-                try await readiness.answer(0) { await Readiness(of: resources.database, apple.gateway) }
-            }
-            return answer ?? .late(apple.gateway)
-        }
+        return { Readiness(await resources.watch.standingNow(), resources.clock, apple.gateway) }
     }
 
     private static func pageSources(

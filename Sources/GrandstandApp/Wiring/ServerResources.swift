@@ -2,6 +2,7 @@ internal import APNsClient
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandHTTP
+internal import GrandstandStore
 internal import GrandstandService
 internal import HTTP2
 internal import Logging
@@ -19,6 +20,8 @@ struct ServerResources: Sendable {
     /// Counts what happens for them.
     let counting: Counting
     let database: DatabaseSession
+    /// What is wrong with it.
+    let watch: DatabaseWatch
     /// The database's clock, by which replicas agree.
     let clock: DatabaseClock
     /// This machine's clock, for what outsiders compare with theirs.
@@ -48,15 +51,17 @@ struct ServerResources: Sendable {
         let webhookClient = try webhookClient(configuration, wallClock)
         try await probeAddresses(configuration)
         let metrics = ServerMetrics()
+        let watch = DatabaseWatch(logger: logger)
         let database = try await DatabaseSession.open(
             configuration.database, onlyReads: configuration.onlyReads, onWait: { metrics.waits(of: $0) },
-            logger: logger)
+            onFailure: { watch.saw($0) }, logger: logger)
         do {
             let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
             try refuseUnusable(clock)
+            watch.look(with: DatabaseProbe(database.probePool, onlyReads: configuration.onlyReads))
             return ServerResources(
                 keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
-                metrics: metrics, counting: metrics.counting, database: database, clock: clock, wallClock: wallClock,
+                metrics: metrics, counting: metrics.counting, database: database, watch: watch, clock: clock, wallClock: wallClock,
                 drain: Drain(configuration.drain))
         } catch {
             await database.close()

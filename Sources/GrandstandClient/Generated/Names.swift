@@ -62,6 +62,8 @@ extension GrandstandClient {
     public typealias ReadinessStatus = Contract.ReadinessStatus
     /// Whether the database can be used.
     public typealias DatabaseState = Contract.DatabaseState
+    /// What is wrong with the database, by what an operator has to do about it.
+    public typealias DatabaseTrouble = Contract.DatabaseTrouble
     /// What a webhook can subscribe to. A key needs one of the scopes that stand with the topic.
     public typealias WebhookTopic = Contract.WebhookTopic
     /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.

@@ -356,7 +356,7 @@ extension Contract.Operation {
         "health", "GET", "/healthz",
         scopes: nil, query: [], keepsAnswers: false)
 
-    /// Says whether the database can be reached, takes writes, and has the schema that this server needs.
+    /// Says whether the database does its work and has the schema that this server needs, or what keeps it from that.
     public static let readiness = Self(
         "readiness", "GET", "/readyz",
         scopes: nil, query: [], keepsAnswers: false)

@@ -75,6 +75,52 @@ extension Contract {
 }
 
 extension Contract {
+    /// What is wrong with the database, by what an operator has to do about it.
+    public struct DatabaseTrouble: ContractWord {
+        /// PostgreSQL does not run there, or the way to it is broken.
+        public static let unreachable = Self(rawValue: "unreachable")
+        /// It refuses the user, the password or the database name, or a grant is missing.
+        public static let accessRefused = Self(rawValue: "access-refused")
+        /// It has no connection left for this process.
+        public static let tooFewConnections = Self(rawValue: "too-few-connections")
+        /// Its disk is full.
+        public static let diskFull = Self(rawValue: "disk-full")
+        /// It has no memory left, or cannot read its disk.
+        public static let serverFault = Self(rawValue: "server-fault")
+        /// It takes no writes. It is a standby, or was set read-only.
+        public static let readOnly = Self(rawValue: "read-only")
+        /// It waits for a synchronous standby that does not confirm commits.
+        public static let standbyAway = Self(rawValue: "standby-away")
+        /// It is connected, and does not answer in time.
+        public static let slow = Self(rawValue: "slow")
+        /// Its schema is not one that this server can use.
+        public static let schema = Self(rawValue: "schema")
+        /// This machine's clock and the database's differ.
+        public static let clockOff = Self(rawValue: "clock-off")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .unreachable,
+            .accessRefused,
+            .tooFewConnections,
+            .diskFull,
+            .serverFault,
+            .readOnly,
+            .standbyAway,
+            .slow,
+            .schema,
+            .clockOff,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
     /// The process runs.
     public struct Health: Sendable, Hashable, Codable, ContractObject {
         /// Always ok.
@@ -108,16 +154,22 @@ extension Contract {
         public var status: ReadinessStatus
         /// Whether the database can be used.
         public var database: DatabaseState
-        /// What stands in the way, in words.
+        /// The trouble that stands, also one that keeps no request from being served.
+        public var trouble: DatabaseTrouble?
+        /// What is wrong and what to do, in words.
         public var detail: String?
         /// How APNs was reached lately. It does not decide whether the server is ready, because accepted messages wait
         /// for it.
         public var apns: APNsReadiness
 
         /// What is left out is not said.
-        public init(status: ReadinessStatus, database: DatabaseState, detail: String? = nil, apns: APNsReadiness) {
+        public init(
+            status: ReadinessStatus, database: DatabaseState, trouble: DatabaseTrouble? = nil, detail: String? = nil,
+            apns: APNsReadiness
+        ) {
             self.status = status
             self.database = database
+            self.trouble = trouble
             self.detail = detail
             self.apns = apns
         }
@@ -131,6 +183,7 @@ extension Contract {
         package init(members object: JSONMembers) throws {
             status = try object.required("status")
             database = try object.required("database")
+            trouble = try object.optional("trouble")
             detail = try object.optional("detail")
             apns = try object.required("apns")
         }
@@ -138,6 +191,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("status", status)
             object.member("database", database)
+            object.member("trouble", trouble)
             object.member("detail", detail)
             object.member("apns", apns)
         }

@@ -15,7 +15,7 @@ extension Contract {
         public static let ok = Self(rawValue: "ok")
         /// 80 percent or more.
         public static let warning = Self(rawValue: "warning")
-        /// 95 percent or more.
+        /// 95 percent or more, or Apple refuses creations because it has no place left.
         public static let critical = Self(rawValue: "critical")
 
         /// All that this version knows.
@@ -40,6 +40,8 @@ extension Contract {
         public static let keyRefused = Self(rawValue: "key-refused")
         /// Apple refuses whatever needs the capability for broadcasts, or all known channels vanished at once.
         public static let capabilityOff = Self(rawValue: "capability-off")
+        /// Apple refused the last creation because it has no place left for the app.
+        public static let quotaExhausted = Self(rawValue: "quota-exhausted")
         /// Apple's list lacks channels that Apple has.
         public static let listIncomplete = Self(rawValue: "list-incomplete")
         /// Apple's list has channels that an unanswered creation or another system may have made.
@@ -51,6 +53,7 @@ extension Contract {
         public static let allCases: [Self] = [
             .keyRefused,
             .capabilityOff,
+            .quotaExhausted,
             .listIncomplete,
             .ambiguousCreation,
             .manyInstallations,

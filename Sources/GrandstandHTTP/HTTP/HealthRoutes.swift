@@ -1,5 +1,5 @@
 package import APNsWire
-internal import Grandstand
+package import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
@@ -10,13 +10,18 @@ internal import NIOCore
 package struct Readiness: Sendable {
     /// The database answers and has this binary's schema.
     package var database: Bool
+    /// The trouble that stands, whether or not it keeps requests from being served.
+    package var trouble: DatabaseTrouble?
     /// What stands in the way, in words. Without names of hosts and the like: anybody may read it.
     package var detail: String?
     /// How APNs was reached lately; told, not required: what is accepted waits for it.
     package var apns: [APNsEnvironment: APNsState]
 
-    package init(database: Bool, detail: String? = nil, apns: [APNsEnvironment: APNsState] = [:]) {
+    package init(
+        database: Bool, trouble: DatabaseTrouble? = nil, detail: String? = nil, apns: [APNsEnvironment: APNsState] = [:]
+    ) {
         self.database = database
+        self.trouble = trouble
         self.detail = detail
         self.apns = apns
     }
@@ -120,7 +125,7 @@ extension Contract.Readiness {
         }
         self.init(
             status: readiness.database ? .ready : .notReady, database: readiness.database ? .ok : .unavailable,
-            detail: readiness.detail,
+            trouble: readiness.trouble.map { .init($0) }, detail: readiness.detail,
             apns: .init(development: state(.development), production: state(.production)))
     }
 }

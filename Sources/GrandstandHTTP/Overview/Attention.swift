@@ -56,6 +56,13 @@ struct Attention: Sendable {
                 .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
                 ConsolePath.app(app.bundleID))
         }
+        if let since = quota.fullSince {
+            add(
+                .critical,
+                "Apple refuses to create channels since \(Moment(since).text), because it has no place left for the app. "
+                    + "End or cancel events that are over, delete unmanaged channels, or ask Apple for more.",
+                ConsolePath.channels(app), [.reconcile(app, .look)])
+        }
         for throttle in quota.throttles {
             add(
                 .warning,
@@ -69,7 +76,7 @@ struct Attention: Sendable {
                     + "hour. If the app was not released just now, somebody makes them up with its device key: rotate the key "
                     + "with the next release, and revoke the old one.", ConsolePath.app(app.bundleID))
         }
-        if quota.level != .ok {
+        if quota.level != .ok, quota.fullSince == nil {
             add(
                 quota.level,
                 "\(Wording.number(quota.used + quota.reserved)) of \(Wording.count(quota.capacity, "place")) are taken. End "

@@ -42,7 +42,11 @@ extension PostgresChannelStore {
     /// Tries of a deletion after which its place is not counted on any more.
     private static let hopefulDeletions = 3
 
-    /// Lets as many failed channels try again as the quota has room for, by need; one that goes waits for the quota no more
+    /// Seconds after which a creation waits again that another was asked in place of, where Apple has no place left.
+    private static let placePause = 20
+
+    /// Lets as many failed channels try again as the quota has room for, by need, and only the first of those that are due where
+    /// Apple refused the last for lack of a place: its answer tells for all. One that goes waits for the quota no more
     /// and does not say so while APNs is slow. For those that find none, as many idle
     /// channels as they are go at once; their places are free when Apple has confirmed that, and the next alignment, which
     /// that wakes, gives them away.
@@ -50,11 +54,13 @@ extension PostgresChannelStore {
         """
         with due as materialized (
             select c.id, c.bundle_id, c.environment,
-                row_number() over (partition by c.bundle_id, c.environment order by \(need)) as place
+                row_number() over (partition by c.bundle_id, c.environment order by \(need)) as place,
+                c.next_attempt_at <= \(now) as is_due, row_number() over (
+                    partition by c.bundle_id, c.environment, c.next_attempt_at <= \(now) order by \(need)) as turn
             from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
-            select a.bundle_id, ae.environment, w.wanted,
+            select a.bundle_id, ae.environment, w.wanted, ae.full_since is not null as is_full,
                 least(a.channel_limit, \(APNsLimits.channels) - (
                     select count(*) from unmanaged_channels u
                     where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
@@ -65,7 +71,10 @@ extension PostgresChannelStore {
             from (select bundle_id, environment, count(*) as wanted from due group by bundle_id, environment) w
             join apps a using (bundle_id) join app_environments ae using (bundle_id, environment)
         ), judged as (
-            select due.id, due.place <= room.places as goes from due join room using (bundle_id, environment)
+            select due.id, room.is_full and room.places > 0 as waits_for_apple,
+                case when room.is_full then due.is_due and due.turn = 1 and room.places > 0
+                    else due.place <= room.places end as goes
+            from due join room using (bundle_id, environment)
         ), spared as (
             update channels set state = 'deleting', reason = \(placeNeeded), attempts = 0, leased_until = null,
                 next_attempt_at = \(now), changed_at = \(now)
@@ -78,8 +87,11 @@ extension PostgresChannelStore {
         )
         update channels c set
             state = case when j.goes then 'creating' else 'failed' end::channel_state,
-            reason = case when j.goes then nullif(c.reason, 'quota-exhausted') else 'quota-exhausted' end,
-            next_attempt_at = case when j.goes then \(now)::timestamptz else \(now) + interval '30 seconds' end,
+            reason = case when j.goes then nullif(c.reason, 'quota-exhausted')
+                when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue) else 'quota-exhausted' end,
+            next_attempt_at = case when j.goes then \(now)::timestamptz
+                when j.waits_for_apple then \(now) + make_interval(secs => \(placePause))
+                else \(now) + interval '30 seconds' end,
             changed_at = \(now)
         from judged j
         where c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))

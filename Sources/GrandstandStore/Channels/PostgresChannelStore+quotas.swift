@@ -33,6 +33,7 @@ extension PostgresChannelStore {
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
+            quota.fullSince = try row.decode("full_since")
             quota.throttles = throttles[app] ?? []
             quota.devices = try InstallationRows.account(row)
             return quota
@@ -42,7 +43,7 @@ extension PostgresChannelStore {
     private static func limits(now: Date) -> PostgresQuery {
         """
         select a.bundle_id, ae.environment, a.channel_limit, ae.apple_count::bigint as apple_count,
-            ae.apple_listed_at, ae.alarm, \(isCapabilityOff) as is_capability_off, (
+            ae.apple_listed_at, ae.alarm, ae.full_since, \(isCapabilityOff) as is_capability_off, (
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
             k.team_id, k.key_id, k.reason as key_reason, k.since as key_since,

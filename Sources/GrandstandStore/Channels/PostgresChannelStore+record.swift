@@ -130,9 +130,14 @@ extension PostgresChannelStore {
         case .created(let channelID):
             try await connectLanes(to: channel, now: audit.now, on: connection)
             try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
+            try await connection.query(hasRoom(task.address.app, now: audit.now))
+        case .notCreated(_, let nextAttemptAt)
+        where outcome.answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue:
+            try await connection.pipeline(isFull(task.address.app, askAgainAt: nextAttemptAt, now: audit.now))
         case .deleted:
             try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
             try await connection.query(makingRoom(task, now: audit.now))
+            try await connection.query(hasRoomForNobody(task.address.app))
         case .notCreated, .unanswered, .notDeleted: break
         }
     }

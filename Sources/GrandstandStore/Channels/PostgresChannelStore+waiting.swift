@@ -19,6 +19,51 @@ extension PostgresChannelStore {
         ]
     }
 
+    /// A creation `c` that Apple refused for lack of a place, or that waits because it refused another.
+    private static func waitsForPlace(_ app: AppEnvironment) -> PostgresQuery {
+        """
+        \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
+            and c.reason = \(APNsReason.cannotCreateChannelConfig.rawValue) and c.next_attempt_at is not null
+        """
+    }
+
+    /// Apple has no place left: the others that wait ask no earlier than the one that was refused.
+    ///
+    /// - Parameter askAgainAt: `nil`: that was a caller's, and is not asked again.
+    static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> [PostgresQuery] {
+        [
+            """
+            update app_environments ae set full_since = \(now)
+            where \(AppColumns.isOf(app, row: "ae")) and ae.full_since is null
+            """,
+            """
+            update channels c set next_attempt_at = greatest(c.next_attempt_at, \(askAgainAt))
+            where \(waitsForPlace(app)) and c.next_attempt_at < \(askAgainAt)
+            """,
+        ]
+    }
+
+    /// Apple has made a channel. If it had no place before, all that wait for one may ask now.
+    static func hasRoom(_ app: AppEnvironment, now: Date) -> PostgresQuery {
+        """
+        with had as (
+            update app_environments ae set full_since = null
+            where \(AppColumns.isOf(app, row: "ae")) and ae.full_since is not null returning ae.bundle_id
+        )
+        update channels c set next_attempt_at = \(now)
+        where exists (select from had) and \(waitsForPlace(app)) and c.next_attempt_at > \(now)
+        """
+    }
+
+    /// Apple has deleted a channel, so it has a place, and nobody waits for that.
+    static func hasRoomForNobody(_ app: AppEnvironment) -> PostgresQuery {
+        """
+        update app_environments ae set full_since = null
+        where \(AppColumns.isOf(app, row: "ae")) and ae.full_since is not null
+            and not exists (select from channels c where \(waitsForPlace(app)))
+        """
+    }
+
     /// A place became free: the channel that needs it first, of those that Apple or the limit refused for lack of one,
     /// may ask again.
     static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {

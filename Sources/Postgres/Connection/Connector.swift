@@ -28,7 +28,14 @@ struct Connector: Sendable {
     func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
         // A serial queue has a thread of its own; those of a concurrent one are as few as the cores, and hosts that are
         // silent would block them all.
-        DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async { done(connectBlocking()) }
+        DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async {
+            let result = connectBlocking()
+            if case .failure(let error) = result {
+                configuration.health.refused(error)
+                configuration.onFailure?(error)
+            }
+            done(result)
+        }
     }
 
     /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow

@@ -40,6 +40,12 @@ final class LibPQConnection: @unchecked Sendable {
         notices.takeUnretainedValue().handOut()
     }
 
+    /// Whether the server has warned of something since this was last set to `false`.
+    var hasWarned: Bool {
+        get { notices.takeUnretainedValue().hasWarned }
+        set { notices.takeUnretainedValue().hasWarned = newValue }
+    }
+
     var socket: Int32 { PQsocket(pointer) }
     var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK || PQsocket(pointer) < 0 }
     var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
@@ -77,6 +83,7 @@ private final class NoticeBook {
     private let hearer: PostgresNotices?
     private let logger: Logger
     private var kept: [String] = []
+    var hasWarned = false
 
     init(_ hearer: PostgresNotices?, _ logger: Logger) {
         self.hearer = hearer
@@ -84,6 +91,7 @@ private final class NoticeBook {
     }
 
     func note(_ notice: PostgresError) {
+        if notice.sqlState == .warning { hasWarned = true }
         if let hearer, notice.sqlState == hearer.sqlState {
             kept.append(notice.message)
         } else {

@@ -115,6 +115,7 @@ package final class PostgresConnection: PostgresQuerying {
                     try await connection.attempt(all, limits, isCancellable)
                 }
             } catch {
+                configuration.onFailure?(error)
                 guard begins, let index = error.pipelineIndex else { throw error }
                 var shifted = error
                 shifted.pipelineIndex = max(0, index - 1)
@@ -195,6 +196,7 @@ package final class PostgresConnection: PostgresQuerying {
         _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
         var execution = QueryExecution(raw, limits, configuration.health, isCancellable: isCancellable)
+        raw.hasWarned = false
         do throws(PostgresError) {
             let rows: [PostgresRows]
             if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
@@ -204,7 +206,10 @@ package final class PostgresConnection: PostgresQuerying {
             }
             // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may
             // not have it, and no caller may be told that it cannot be lost.
-            if let interruption = execution.interruption { throw interruption }
+            if var interruption = execution.interruption {
+                interruption.isUnconfirmed = raw.hasWarned && interruption.kind == .timedOut
+                throw interruption
+            }
             return rows
         } catch {
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }

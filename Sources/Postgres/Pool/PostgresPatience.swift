@@ -96,6 +96,9 @@ package final class PostgresHealth: Sendable {
     private let lastAnswer = Atomic<Int64>(0)
     private let isSilent = Atomic(false)
     private let lastProbe = Mutex(ContinuousClock.now)
+    private let lastRefusal = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
+    /// How long the words of an attempt to connect stand for those that were not made after it.
+    private static let wordsLast = Duration.seconds(10)
 
     package init() {}
 
@@ -104,6 +107,19 @@ package final class PostgresHealth: Sendable {
         let (seconds, attoseconds) = start.duration(to: .now).components
         lastAnswer.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
         if isSilent.load(ordering: .relaxed) { isSilent.store(false, ordering: .relaxed) }
+    }
+
+    /// An attempt to connect failed with these words.
+    func refused(_ error: PostgresError) { lastRefusal.withLock { $0 = (error, .now) } }
+
+    /// A connection was made.
+    func connected() { lastRefusal.withLock { $0 = nil } }
+
+    /// What callers are told that get no connection: the words of the last attempt, if it failed lately.
+    var unreached: PostgresError {
+        let last = lastRefusal.withLock { $0 }
+        if let last, last.at.duration(to: .now) < Self.wordsLast { return last.error }
+        return PostgresError(.connectionFailed, "the database did not answer in time")
     }
 
     /// Changes with every answer.

@@ -129,7 +129,7 @@ package final class PostgresPool: PostgresQuerying {
         within patience: Duration, since asked: ContinuousClock.Instant
     ) async throws(PostgresError) -> PostgresConnection {
         let own = configuration.health.patience(PostgresPatience.current)
-        if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw Self.unreached }
+        if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw unreached }
         let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
         let deadline = asked + longest
         let reached = asked + min(patience, longest, own?.silence ?? patience)
@@ -162,7 +162,7 @@ package final class PostgresPool: PostgresQuerying {
             var look = reached ?? deadline
             while look < deadline {
                 try await Task.sleep(until: look, clock: .continuous)
-                if self.state.withLock(\.reachesNothing) { return self.giveUp(id, Self.unreached) }
+                if self.state.withLock(\.reachesNothing) { return self.giveUp(id, self.unreached) }
                 look = .now + .milliseconds(250)
             }
             try await Task.sleep(until: deadline, clock: .continuous)
@@ -188,7 +188,7 @@ package final class PostgresPool: PostgresQuerying {
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
     private static let closed = PostgresError(.poolClosed, "the pool was closed")
     private static let exhausted = PostgresError(.poolExhausted, "no database connection became free in time")
-    private static let unreached = PostgresError(.connectionFailed, "the database did not answer in time")
+    private var unreached: PostgresError { configuration.health.unreached }
 
     private func giveUp(_ id: Int, _ error: PostgresError) {
         state.withLock { $0.remove(id, error) }?.resume(returning: .failure(error))
@@ -199,10 +199,10 @@ package final class PostgresPool: PostgresQuerying {
         var backoff = Backoff()
         var failure: PostgresError?
         while true {
-            switch try await attempt(until: deadline, late: failure ?? Self.unreached) {
+            switch try await attempt(until: deadline, late: failure ?? unreached) {
             case .connection(let connection): return connection
             case .open(let error):
-                let reason = error ?? Self.unreached
+                let reason = error ?? unreached
                 let pause = backoff.next()
                 guard ContinuousClock.now + pause <= deadline, !Task.isCancelled, !isClosed else {
                     discard()
@@ -231,6 +231,7 @@ package final class PostgresPool: PostgresQuerying {
             switch result {
             case .success(let raw):
                 configuration.health.answered()
+                configuration.health.connected()
                 let connection = PostgresConnection(raw, configuration: configuration, generation: generation)
                 if !ended(id, .connection(connection)) { release(connection) }
             case .failure(let error):
@@ -250,7 +251,7 @@ package final class PostgresPool: PostgresQuerying {
     /// Ends early when the task is cancelled or the pool is closed.
     private func pause(for duration: Duration) async {
         guard let id = state.withLock({ $0.pause() }) else { return }
-        _ = try? await wait(id, until: .now + duration, late: Self.unreached)
+        _ = try? await wait(id, until: .now + duration, late: unreached)
         state.withLock { $0.goOn() }
     }
 

@@ -174,6 +174,47 @@ struct PlaceTests {
         }
     }
 
+    @Test func `where Apple has no place left one creation asks for all, and the quota says so until one succeeds`()
+        async throws
+    {
+        try await withStores { stores in
+            let start = stores.now
+            for n in 1...5 { try await stores.put(.sample("event-\(n)", startsAt: start.addingTimeInterval(Double(n)))) }
+            func refuse(_ task: ChannelTask) async throws {
+                try await stores.record(
+                    .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(15)), of: task,
+                    APNsRecord(status: 400, reason: "CannotCreateChannelConfig", requestID: nil))
+            }
+            func quota() async throws -> Quota? {
+                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
+                    $0.environment == .production
+                }
+            }
+            try await stores.align()
+            let first = try await stores.claimChannels()
+            #expect(first.count == 5)
+            for task in first { try await refuse(task) }
+            let full = try #require(try await quota())
+            #expect(full.fullSince == start)
+            #expect(full.level == .critical && full.alarms == [.quotaExhausted] && full.available == 0)
+
+            // Each quarter of a minute one asks, the first in need.
+            for _ in 1...3 {
+                stores.clock.advance(by: 20)
+                try await stores.align()
+                let asking = try await stores.claimChannels()
+                #expect(asking.map(\.channel.eventKey) == [try .sample("event-1")])
+                for task in asking { try await refuse(task) }
+            }
+            // Apple has places again: all that wait are asked for at once.
+            stores.clock.advance(by: 20)
+            #expect(try await stores.provision().map(\.eventKey) == [try .sample("event-1")])
+            #expect(try await quota()?.alarms == [])
+            #expect(try await stores.provision().count == 4)
+            #expect(stores.now.timeIntervalSince(start) < 90)
+        }
+    }
+
     @Test func `an intent whose opening was moved gives way until then`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))

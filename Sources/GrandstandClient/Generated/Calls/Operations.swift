@@ -10,7 +10,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Health {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Readiness {
-    /// Says whether the database can be reached, takes writes, and has the schema that this server needs.
+    /// Says whether the database does its work and has the schema that this server needs, or what keeps it from that.
     public static func readiness() -> Self {
         Self(.readiness, "/readyz").answering(503)
     }

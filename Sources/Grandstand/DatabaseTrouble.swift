@@ -1,0 +1,190 @@
+/// What keeps the database from its work, told apart by what an operator has to do about it. Readiness, log, metric, alert,
+/// `doctor` and the text of a 503 all use these words.
+package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
+    /// There is no connection: PostgreSQL does not run there, or the way to it is broken.
+    case unreachable
+    /// It refuses the user, the password or the database, or the user lacks a grant.
+    case accessRefused = "access-refused"
+    /// It has no connection left for this process.
+    case tooFewConnections = "too-few-connections"
+    case diskFull = "disk-full"
+    /// It has no memory, or cannot read its disk.
+    case serverFault = "server-fault"
+    /// It takes no writes: a standby, or one that was set read-only.
+    case readOnly = "read-only"
+    /// It commits, but no synchronous standby confirms it.
+    case standbyAway = "standby-away"
+    /// It is connected, and does not answer in time.
+    case slow
+    /// Its schema is not one that this binary can use.
+    case schema
+    /// This machine's clock and the database's differ so much that nothing may be claimed here.
+    case clockOff = "clock-off"
+
+    /// How a statement, or an attempt to connect, failed.
+    package enum Failure: Sendable, Hashable {
+        /// The server refused; it has an SQLSTATE.
+        case refused
+        /// No connection could be made. libpq has words for this and no code.
+        case connecting
+        /// The connection broke under way.
+        case lost
+        /// The time was up.
+        case timedOut
+        /// The time was up, and all that the server still waited for was a standby's confirmation.
+        case unconfirmed
+    }
+
+    /// - Parameters:
+    ///   - sqlState: the server's code, if it gave one.
+    ///   - message: the server's or libpq's words. They are looked at for attempts to connect alone: they are English unless
+    ///     the server was told otherwise, and then the trouble is called `unreachable`.
+    /// - Returns: `nil` for a refusal that is about the statement and not about the database.
+    package init?(_ failure: Failure, sqlState: String?, message: String) {
+        if let sqlState, let trouble = Self.bySQLState(sqlState) {
+            self = trouble
+            return
+        }
+        switch failure {
+        case .refused: return nil
+        case .connecting: self = Self.byWords.first { $0.words.contains(where: message.contains) }?.trouble ?? .unreachable
+        case .lost: self = .unreachable
+        case .timedOut: self = .slow
+        case .unconfirmed: self = .standbyAway
+        }
+    }
+
+    private static func bySQLState(_ state: String) -> DatabaseTrouble? {
+        switch state {
+        case "53100": .diskFull
+        case "53200": .serverFault
+        case "53300": .tooFewConnections
+        case "25006": .readOnly
+        // Invalid authorization, invalid password, no such database, insufficient privilege.
+        case "28000", "28P01", "3D000", "42501": .accessRefused
+        // Shut down, crashed, starting.
+        case "57P01", "57P02", "57P03": .unreachable
+        case _ where state.hasPrefix("58"): .serverFault
+        default: nil
+        }
+    }
+
+    /// Of several hosts' words the first that is found counts.
+    private static let byWords: [(trouble: DatabaseTrouble, words: [String])] = [
+        (.diskFull, ["No space left on device"]),
+        (
+            .tooFewConnections,
+            [
+                "too many clients", "too many connections", "remaining connection slots", "connection limit exceeded",
+                "no more connections allowed",
+            ]
+        ),
+        (
+            .accessRefused,
+            [
+                "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
+                "permission denied for database",
+                // A role or a database, and not a file on this machine.
+                #"FATAL:  role ""#, #"FATAL:  database ""#,
+            ]
+        ),
+        (.readOnly, ["session is read-only"]),
+    ]
+
+    /// What is wrong, one sentence. It names no host and no user: anybody may read it.
+    package var finding: String {
+        switch self {
+        case .unreachable: "The database did not answer."
+        case .accessRefused: "The database refuses this server's user, password or database name, or a grant is missing."
+        case .tooFewConnections: "The database has no connection left for this process."
+        case .diskFull: "The database's disk is full."
+        case .serverFault: "The database's server has no memory left or cannot read its disk."
+        case .readOnly: "The database takes no writes now: it is a standby, or was set read-only."
+        case .standbyAway: "The database waits for a synchronous standby that does not confirm commits."
+        case .slow: "The database took too long."
+        case .schema: "The database's schema is not one that this server can use."
+        case .clockOff: "This machine's clock differs from the database's too much: nothing is sent from here."
+        }
+    }
+
+    /// What to do, one sentence or two.
+    package var advice: String {
+        switch self {
+        case .unreachable:
+            "Start PostgreSQL or mend the way to it (`grandstand doctor` says which), then try again."
+        case .accessRefused:
+            "Correct user and password in DATABASE_URL, or let the user in (pg_hba.conf, GRANT); the server's log has "
+                + "PostgreSQL's words."
+        case .tooFewConnections:
+            "Raise max_connections there, or lower GRANDSTAND_DATABASE_CONNECTIONS of each process, then try again."
+        case .diskFull:
+            "Free or add space where PostgreSQL keeps its data, then try again: everything goes on by itself."
+        case .serverFault: "PostgreSQL's log says which; try again when it is mended."
+        case .readOnly: "Promote it, or name a primary in DATABASE_URL, then try again."
+        case .standbyAway:
+            "Bring the standby back, or take it out of synchronous_standby_names at the primary; then try again, a POST "
+                + "with the same Idempotency-Key."
+        case .slow:
+            "pg_stat_activity there says what it waits for: a lock, its disk. Then try again, a POST with the same "
+                + "Idempotency-Key."
+        case .schema: "Run `grandstand migrate` with this version, or start the version that the database is for."
+        case .clockOff: "Set both machines' clocks by NTP; what was accepted goes by itself then."
+        }
+    }
+
+    /// Seconds after which a request may succeed.
+    package var retryAfter: Int {
+        switch self {
+        case .diskFull, .serverFault, .accessRefused, .schema, .clockOff: 10
+        case .readOnly, .standbyAway, .tooFewConnections: 2
+        case .unreachable, .slow: 1
+        }
+    }
+
+    /// Whether nothing at all can be asked of it.
+    package var keepsAway: Bool {
+        switch self {
+        case .unreachable, .accessRefused, .tooFewConnections: true
+        case .diskFull, .serverFault, .readOnly, .standbyAway, .slow, .schema, .clockOff: false
+        }
+    }
+
+    /// Whether requests that write fail while this is seen in some of them. What concerns new connections only leaves those
+    /// that are there to work.
+    package var stopsWrites: Bool {
+        switch self {
+        case .diskFull, .serverFault, .readOnly, .standbyAway, .schema, .clockOff: true
+        case .unreachable, .accessRefused, .tooFewConnections, .slow: false
+        }
+    }
+}
+
+/// A trouble of the database, found at some moment.
+package struct DatabaseFinding: Sendable, Hashable {
+    package var trouble: DatabaseTrouble
+    /// What is wrong and what to do; it names no host and no user.
+    package var detail: String
+    /// PostgreSQL's or libpq's own words, for the log and `doctor`; `nil`: there are none.
+    package var cause: String?
+
+    package init(_ trouble: DatabaseTrouble, detail: String? = nil, cause: String? = nil) {
+        self.trouble = trouble
+        self.detail = detail ?? "\(trouble.finding) \(trouble.advice)"
+        self.cause = cause
+    }
+}
+
+extension Problem {
+    /// The database cannot do its work now. None of the database's words are in it: they may have what is in rows.
+    ///
+    /// - Parameter isUnknown: whether the database may have changed something.
+    package static func unavailable(_ trouble: DatabaseTrouble, isUnknown: Bool) -> Problem {
+        let outcome =
+            isUnknown
+            ? "Whether anything was changed is not known." : "Nothing was changed unless it says so later."
+        var problem = Problem(
+            .storeUnavailable, "\(trouble.finding) \(outcome) \(trouble.advice)", retryAfter: trouble.retryAfter)
+        problem.trouble = trouble
+        return problem
+    }
+}

@@ -1,0 +1,74 @@
+package import Grandstand
+package import Postgres
+
+/// Asks the database to do what requests need of it, in small: a commit that reaches the disk and the synchronous standbys,
+/// and some room in its files. No row is written.
+///
+/// It has connections of its own, so that a process whose connections are all in use is not called a database that is away.
+package struct DatabaseProbe: Sendable {
+    private let pool: PostgresPool
+    private let onlyReads: Bool
+
+    /// After which the database is too slow.
+    private static let patience = Duration.seconds(1)
+
+    /// - Parameters:
+    ///   - pool: with the settings of `configuration`.
+    ///   - onlyReads: a server that takes no writes will do.
+    package init(_ pool: PostgresPool, onlyReads: Bool = false) {
+        self.pool = pool
+        self.onlyReads = onlyReads
+    }
+
+    /// How the sessions of a probe are set up.
+    package static func configuration(connectionString: String) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration.stores(connectionString: connectionString, connections: 1)
+        configuration.queryTimeout = patience
+        configuration.sessionSettings["work_mem"] = "64kB"
+        return configuration
+    }
+
+    /// - Returns: `nil` if the database does its work.
+    package func finding() async -> DatabaseFinding? {
+        do {
+            // Its own time, whoever asks: the end of a statement that was cancelled tells what it waited for.
+            return try await PostgresPatience.$current.withValue(nil) {
+                try await pool.withConnection(within: Self.patience) { try await look($0) }
+            }
+        } catch let error as PostgresError {
+            return DatabaseFinding(error)
+        } catch {
+            return nil
+        }
+    }
+
+    private func look(_ connection: PostgresConnection) async throws -> DatabaseFinding? {
+        switch try await Migrator(pool).status(on: connection) {
+        case .current, .newer: break
+        case .behind(let names):
+            return DatabaseFinding(
+                .schema, detail: "migrations are missing (\(names.joined(separator: ", "))): run grandstand migrate")
+        case .refused(let refusal): return DatabaseFinding(.schema, detail: "\(refusal)")
+        }
+        if onlyReads {
+            try await connection.query(Self.room)
+            return nil
+        }
+        if connection.isReadOnly { return DatabaseFinding(.readOnly) }
+        let rows = try await connection.pipeline([Self.room, Self.commit])
+        return try rows[1][0].decode(Bool.self, "is_read_only") ? DatabaseFinding(.readOnly) : nil
+    }
+
+    /// Sorts more than `work_mem`, so the server writes a temporary file of some 100 kB: a full disk refuses it. A commit alone
+    /// does not find that out, because the log's next segments are there already.
+    private static let room: PostgresQuery = """
+        select count(*) from (
+            select repeat('x', 8000) || n as filler from generate_series(1, 16) as n order by 1 desc offset 0) as sorted
+        """
+
+    /// A commit with a record in the write-ahead log and no row: nothing has to be cleaned up, and no lock is waited for.
+    private static let commit: PostgresQuery = """
+        select pg_logical_emit_message(true, 'grandstand', '') is null,
+            current_setting('transaction_read_only')::bool as is_read_only
+        """
+}
