@@ -64,6 +64,56 @@ struct CommandTests {
         }
     }
 
+    @Test func `a put names one audience: the others stay, and so does what else it had`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let put = try await stage.api(
+                "PUT", "/v1/events/derby",
+                """
+                {"name": "Derby", "audiences": [
+                  {"bundleId": "\(Stage.bundleID)", "environment": "development", "storagePolicy": "noMessageStored"},
+                  {"bundleId": "\(Stage.bundleID)", "environment": "production", "storagePolicy": "noMessageStored",
+                   "priority": 5}]}
+                """)
+            #expect(put.status == 201, "\(put.text)")
+            let changed = try await grandstand(
+                stage, "event", "put", "derby", "--audience", "\(Stage.bundleID):production:mostRecentMessageStored",
+                "--audience", "\(Stage.bundleID):production:noMessageStored:de")
+            #expect(changed.exitCode == 0, "\(changed.text)")
+            let audiences = try await stage.api("GET", "/v1/events/derby").json["audiences"]?.items ?? []
+            #expect(audiences.map { $0["environment"]?.string } == ["development", "production", "production"])
+            #expect(
+                audiences.map { $0["storagePolicy"]?.string } == [
+                    "noMessageStored", "mostRecentMessageStored", "noMessageStored",
+                ])
+            #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
+            #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
+            // The list that is to remain, and no other way, takes one away.
+            let rest = #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
+                + #""storagePolicy": "noMessageStored"}]}"#
+            let fewer = try await grandstand(stage, "event", "put", "derby", "--fields", rest)
+            #expect(fewer.exitCode == 0, "\(fewer.text)")
+            #expect(try await stage.api("GET", "/v1/events/derby").json["audiences"]?.items.count == 1)
+        }
+    }
+
+    @Test func `a lookup waits for a channel that is being made, and says so`() async throws {
+        try await Stage.with { stage in
+            try await stage.putApp()
+            let opening = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
+            let put = try await grandstand(
+                stage, "event", "put", "derby", "--name", "Derby", "--channels-open-at", opening, "--audience",
+                "\(Stage.bundleID):production:noMessageStored")
+            #expect(put.exitCode == 0, "\(put.text)")
+            let hasty = try await grandstand(
+                stage, "lookup", Stage.bundleID, "production", "derby", "--patience", "0")
+            #expect(hasty.exitCode == 1)
+            let found = try await grandstand(stage, "lookup", Stage.bundleID, "production", "derby")
+            #expect(found.exitCode == 0, "\(found.text)")
+            #expect(found.text.contains("Asking again in") && found.text.contains("channelId"), "\(found.text)")
+        }
+    }
+
     @Test func `an event opens its channels before it begins, is called off with an end, and taken back`() async throws
     {
         try await Stage.with { stage in

@@ -34,6 +34,9 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
                 An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored, or \
                 BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, where an app has \
                 several. With tokens as its policy no channel is made, and its activities are reached by their tokens.
+
+                Audiences that are not named stay, and so do the other members of those that are. To take one away, give the \
+                list that is to remain: --fields '{"audiences": [...]}'.
                 """),
         get: { .getEvent($0) }, put: { .putEvent($0, json: $1) }, declared: declaration)
 
@@ -131,7 +134,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     /// What an event declares, as options.
     struct Fields: FieldOptions {
         @Option(help: "What people know the event by.") var name: String?
-        @Option(help: "Who follows it; may be repeated. All of them: those that are not named go.")
+        @Option(help: "Who follows it; may be repeated. put keeps the audiences that are not named, patch replaces all.")
         var audience: [String] = []
         @Option(help: "A word for filtering, e.g. football.") var kind: String?
         @Option(help: "RFC 3339.") var startsAt: String?
@@ -154,14 +157,12 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             }
         }
 
-        /// The members of each audience, `nil` for those it has not.
-        private func audiences() throws -> [[String?]] {
+        private func audiences() throws -> [NamedAudience] {
             try audience.map { text in
                 let parts = try parts("--audience", text, Self.form)
-                let variant = parts.count == 4 ? parts[3] : nil
-                guard parts[2] == "tokens" else { return [parts[0], parts[1], parts[2], variant] }
-                // A token's newest message is kept for it as by this policy.
-                return [parts[0], parts[1], "mostRecentMessageStored", variant, "tokens"]
+                return NamedAudience(
+                    bundleID: parts[0], environment: parts[1], policy: parts[2],
+                    variant: parts.count == 4 ? parts[3] : nil)
             }
         }
 
@@ -179,13 +180,55 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             draft.set("metadata", raw: try metadata.map { try json("--metadata", $0) })
             draft.set("start", raw: try start.map { try json("--start", $0) })
             draft.set("topics", texts: topic)
-            draft.set(
-                "audiences", ["bundleId", "environment", "storagePolicy", "variant", "delivery"], of: try audiences())
+            draft.set("audiences", raw: NamedAudience.list(try audiences(), over: draft["audiences"]?.elements ?? []))
         }
 
         func result(_ answer: JSONValue?, of key: String, _ client: ClientOptions) async throws -> JSONValue? {
             wait ? try await client.channels(of: key) : answer
         }
+    }
+}
+
+/// An audience as an option names it.
+struct NamedAudience {
+    let bundleID: String
+    let environment: String
+    /// A storage policy, or `tokens`.
+    let policy: String
+    let variant: String?
+
+    /// The audiences that an event has, with those that are named changed in their place, or added at the end.
+    ///
+    /// - Returns: `nil` where none is named.
+    static func list(_ named: [NamedAudience], over present: [JSONValue]) -> [UInt8]? {
+        guard !named.isEmpty else { return nil }
+        var all = present.map { Draft($0, without: []) }
+        for audience in named {
+            if let place = all.firstIndex(where: audience.names) {
+                audience.apply(to: &all[place])
+            } else {
+                var new = Draft()
+                audience.apply(to: &new)
+                all.append(new)
+            }
+        }
+        var list = JSONWriter()
+        list.array(all) { writer, audience in writer.raw(audience.bytes) }
+        return list.bytes
+    }
+
+    private func names(_ audience: Draft) -> Bool {
+        audience["bundleId"]?.string?.lowercased() == bundleID.lowercased()
+            && audience["environment"]?.string == environment && audience["variant"]?.string == variant
+    }
+
+    private func apply(to audience: inout Draft) {
+        audience.set("bundleId", bundleID)
+        audience.set("environment", environment)
+        audience.set("variant", variant)
+        // A token's newest message is kept for it as by this policy.
+        audience.set("storagePolicy", policy == "tokens" ? "mostRecentMessageStored" : policy)
+        audience.set("delivery", raw: Array((policy == "tokens" ? #""tokens""# : "null").utf8))
     }
 }
 

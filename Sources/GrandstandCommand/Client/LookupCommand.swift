@@ -9,7 +9,8 @@ struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "The channels of events, as apps look them up.",
         discussion: "With one key the channel of that event, with several those of all, without any the app's list. "
-            + "Exits 1 unless all that were asked for are there.")
+            + "A channel that is being made is waited for, and standard error says so. Exits 1 unless all that were asked "
+            + "for are there.")
 
     private static let columns = ["eventKey", "channelId", "variant", "storagePolicy", "state", "startsAt", "endsAt"]
 
@@ -20,6 +21,8 @@ struct LookupCommand: AsyncParsableCommand {
     @Option(help: "Which of the app's variants; without it the audience without one, else the first that is not over.")
     var variant: String?
     @Flag(help: "With the newest content; of one event.") var contentState = false
+    @Option(help: "Seconds for which a channel of one event that is being made is waited for; 0: not at all.")
+    var patience = 30
     @Option(help: "Of the list: only events with this topic.") var topic: String?
     @Option(help: "Of the list: only those that are scheduled, or live.") var state: Word<Contract.FollowableState>?
     @Option(help: "Of the list: only events that start at or after this time (RFC 3339).") var from: Moment?
@@ -49,7 +52,8 @@ struct LookupCommand: AsyncParsableCommand {
                         variant: variant)),
                 Self.columns + ["name", "kind", "topics"])
         case 1:
-            try await client.show(.lookup(keys[0], in: target.app, variant: variant, contentState: contentState))
+            client.show(
+                try await found(.lookup(keys[0], in: target.app, variant: variant, contentState: contentState)))
         default:
             let answer = try await client.answer(.lookupMany(keys, in: target.app, variant: variant))
             client.show(answer, Self.columns)
@@ -59,6 +63,26 @@ struct LookupCommand: AsyncParsableCommand {
             guard missing.isEmpty else {
                 throw StartError("\(missing.count) of \(keys.count) are missing: " + missing.joined(separator: ", "))
             }
+        }
+    }
+
+    /// The answer about one event. A channel that is being made is asked for again when the server says, within `patience`;
+    /// one that opens later than that is not waited for.
+    private func found(_ call: GrandstandClient.Call<Contract.Lookup>) async throws -> JSONValue? {
+        let server = try ServerAccess(isOpen: call.operation.scopes == nil)
+        let deadline = ContinuousClock.now + .seconds(patience)
+        while true {
+            let answer = try await server.answer(to: call)
+            if answer.status == 404 {
+                let problem = ServerProblem(answer)
+                let seconds = max(1, problem.retryAfter ?? 1)
+                if problem.kind == .channelPending, ContinuousClock.now + .seconds(seconds) <= deadline {
+                    Terminal.say("\(problem.detail) Asking again in \(seconds) s.")
+                    try await Task.sleep(for: .seconds(seconds))
+                    continue
+                }
+            }
+            return try ServerAccess.json(of: answer)
         }
     }
 }
