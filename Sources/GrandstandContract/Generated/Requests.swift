@@ -331,7 +331,7 @@ extension Contract.KeyDraft: ContractRequest {
             .init("name", isRequired: true, .text(.name)),
             .init("scopes", isRequired: true, .list(.words(Contract.Scope.allCases.map(\.rawValue)), 1...5)),
             .init("bundleId", .text(.bundleId)), .init("bundleIds", .array(.text(.bundleId), 1...100, isUnique: false)),
-            .init("expiresAt", .time),
+            .init("eventKeyPrefix", .text(.eventKey)), .init("expiresAt", .time),
         ], excluding: [.init("bundleId", "bundleIds")])
 }
 
