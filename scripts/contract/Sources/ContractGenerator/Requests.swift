@@ -129,7 +129,10 @@ struct RequestShapes {
             arguments.append("\(node["minLength"]?.int ?? 0)...\(most)")
         }
         let pattern = node["pattern"]?.string
-        if let pattern, pattern != Self.printable { arguments.append("pattern: #\"\(pattern)\"#") }
+        if let pattern, pattern != Self.printable {
+            guard Self.isRead(pattern) else { throw ContractFault("\(name) has a pattern that the server cannot read") }
+            arguments.append("pattern: #\"\(pattern)\"#")
+        }
         if let excluded = node["not"]?["pattern"]?.string {
             // A text, its points in brackets.
             arguments.append("excluding: \"\(excluded.replacing("[.]", with: "."))\"")
@@ -141,6 +144,14 @@ struct RequestShapes {
             throw ContractFault("\(name) has a pattern and no x-rule, the sentence of its refusals")
         }
         return "TextRule(\(arguments.joined(separator: ", ")))"
+    }
+
+    /// Whether the server's TextPattern takes a pattern as JSON Schema does: outside of sets it knows plain characters,
+    /// groups and counts, and no `.`, `|`, `(?` or `{1,}`.
+    private static func isRead(_ pattern: String) -> Bool {
+        let rest = pattern.replacing(#/\[(?:\\.|[^\]\\])*\]/#, with: "")
+        return rest.wholeMatch(of: #/\^[A-Za-z0-9:\/_()?*+{},-]*\$?/#) != nil
+            && !rest.contains("(?") && !rest.contains(",}")
     }
 
     private static func number(_ number: Int) -> String {
