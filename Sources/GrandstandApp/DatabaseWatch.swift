@@ -71,11 +71,10 @@ final class DatabaseWatch: Service {
         }
     }
 
-    /// What stands, by a look that is at most a second old. It comes within a fifth of a second: a look that takes longer goes
-    /// on, and what was known before it counts until it has lasted for a second.
-    func standingNow() async -> [Standing] {
+    /// Makes what stands at most a second old, within a fifth of a second. A look that takes longer goes on, and what was known
+    /// before it counts until it has lasted for a second.
+    func refresh() async {
         _ = try? await PostgresPatience.$current.withValue(.request(Self.wait)) { try await look() }
-        return standing
     }
 
     private func look() async throws {

@@ -31,6 +31,7 @@ struct MetricsPageTests {
 
     @Test(arguments: [
         "docker/prometheus/grandstand.rules.yaml", "docker/grafana/match-day.json", "docker/grafana/quota.json",
+        "docker/grafana/processes.json",
     ])
     func `dashboards and alerts ask for metrics that there are, by labels that they have`(_ path: String) throws {
         let text = try Self.text(path)
@@ -48,7 +49,21 @@ struct MetricsPageTests {
         #expect(asked > 10)
     }
 
-    @Test(arguments: ["match-day", "quota"])
+    @Test func `every metric is on a dashboard or in an alert`() throws {
+        let paths = [
+            "docker/prometheus/grandstand.rules.yaml", "docker/grafana/match-day.json", "docker/grafana/quota.json",
+            "docker/grafana/processes.json",
+        ]
+        let words = try paths.flatMap { path in
+            try Self.text(path).matches(of: /grandstand_[a-z_]+/).map {
+                String($0.output).replacing(/_(bucket|sum|count)$/, with: "")
+            }
+        }
+        let unused = Set(MetricCatalog.all.map(\.name)).subtracting(words)
+        #expect(unused.isEmpty)
+    }
+
+    @Test(arguments: ["match-day", "quota", "processes"])
     func `a dashboard chooses its Prometheus by a variable, and says of each panel what it answers`(
         _ name: String
     ) throws {
@@ -73,9 +88,13 @@ struct MetricsPageTests {
         #expect(names.count >= 10)
         #expect(rules.matches(of: /summary:/).count == names.count)
         let page = try Self.text("docs/runbook.md")
+        let cases = try Self.text("docker/prometheus/grandstand.tests.yaml")
         for name in names {
             #expect(rules.contains("docs/runbook.md#\(name.lowercased())."), "\(name)")
-            #expect(page.contains("\n### \(name)\n"), "\(name)")
+            #expect(page.contains("
+### \(name)
+"), "\(name)")
+            #expect(cases.contains("\(name)\""), "\(name) has no test of when it fires")
         }
     }
 

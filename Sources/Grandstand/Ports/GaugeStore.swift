@@ -36,12 +36,16 @@ package struct Backlog: Sendable, Hashable {
     package var oldestWebhookMessage: Date?
     /// When the newest reconciliation that went through ended, or its app was registered.
     package var reconciledAt: [AppEnvironment: Date]
+    /// The room that the database takes on its disk.
+    package var databaseBytes: Int
 
     package init(
-        deliveries: [APNsEnvironment: Deliveries], oldestWebhookMessage: Date?, reconciledAt: [AppEnvironment: Date]
+        deliveries: [APNsEnvironment: Deliveries], oldestWebhookMessage: Date?, reconciledAt: [AppEnvironment: Date],
+        databaseBytes: Int = 0
     ) {
         self.deliveries = deliveries
         self.oldestWebhookMessage = oldestWebhookMessage
         self.reconciledAt = reconciledAt
+        self.databaseBytes = databaseBytes
     }
 }

@@ -67,7 +67,10 @@ enum Gauges {
                 [("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue)], age(date))
         }
         return deliveries + reconciliations
-            + [GaugeSample("grandstand_webhook_oldest_seconds", age(backlog.oldestWebhookMessage))]
+            + [
+                GaugeSample("grandstand_webhook_oldest_seconds", age(backlog.oldestWebhookMessage)),
+                GaugeSample("grandstand_database_bytes", Double(backlog.databaseBytes)),
+            ]
     }
 
     static func of(_ database: DatabaseSession) -> [GaugeSample] {

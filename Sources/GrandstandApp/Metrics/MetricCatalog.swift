@@ -60,6 +60,7 @@ enum MetricCatalog {
         .init(
             "grandstand_webhook_oldest_seconds", .gauge,
             "How long the oldest message waits that a webhook has not taken; 0 if none does."),
+        .init("grandstand_database_bytes", .gauge, "The room that the database takes on its disk."),
     ]
 
     /// Of this process.
@@ -67,6 +68,8 @@ enum MetricCatalog {
         .init(
             "grandstand_leader", .gauge,
             "1 on the replica that tells the metrics of the database as a whole, 0 on all others."),
+        .init("grandstand_ready", .gauge, "1 while /readyz of this process answers 200, else 0."),
+        .init("grandstand_start_time_seconds", .gauge, "When this process started, in seconds since 1970."),
         .init(
             "grandstand_build_info", .gauge, labels: ["version", "schema", "swift"],
             "1, with what this process was built from."),

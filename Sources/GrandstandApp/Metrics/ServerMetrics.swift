@@ -1,4 +1,5 @@
 internal import CoreMetrics
+internal import FoundationEssentials
 internal import GrandstandHTTP
 internal import PrometheusMetrics
 internal import Synchronization
@@ -16,6 +17,7 @@ struct ServerMetrics: OperationMetrics {
                 ("version", BuildInfo.version), ("schema", "\(BuildInfo.schema)"), ("swift", BuildInfo.swift),
             ], factory: backend
         ).set(1)
+        Meter(label: "grandstand_start_time_seconds", factory: backend).set(Date().timeIntervalSince1970)
     }
 
     /// Asks `source` whenever metrics are read.

@@ -3,6 +3,7 @@ internal import GrandstandHTTP
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
+internal import PrometheusMetrics
 internal import WebhookClient
 
 /// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
@@ -42,6 +43,8 @@ struct ServerParts: Sendable {
         resources.metrics.tell { [watch = resources.watch, clock = resources.clock] in
             watch.gauges(isClockOff: clock.standing == .unusable)
         }
+        let readiness = Self.isReady(configuration, resources, apple, lookups)
+        resources.metrics.tell { [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] }
         resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
         self.stores = stores
         self.apple = apple
@@ -76,8 +79,18 @@ struct ServerParts: Sendable {
     private static func readiness(
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
+        { [isReady = isReady(configuration, resources, apple, lookups)] in
+            await resources.watch.refresh()
+            return isReady()
+        }
+    }
+
+    /// The same by what is known already.
+    private static func isReady(
+        _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
+    ) -> @Sendable () -> Readiness {
         if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
-        return { Readiness(await resources.watch.standingNow(), resources.clock, apple.gateway) }
+        return { Readiness(resources.watch.standing, resources.clock, apple.gateway) }
     }
 
     private static func pageSources(

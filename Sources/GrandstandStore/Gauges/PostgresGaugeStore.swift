@@ -28,7 +28,9 @@ package struct PostgresGaugeStore: GaugeStore {
     }
 
     package func backlog(now: Date) async throws -> Backlog {
-        let results = try await database.pipeline([Self.deliveries, Self.webhooks, Self.reconciliations])
+        let results = try await database.pipeline([
+            Self.deliveries, Self.webhooks, Self.reconciliations, Self.size,
+        ])
         var deliveries: [APNsEnvironment: Backlog.Deliveries] = [:]
         for row in results[0] {
             let environment: APNsEnvironment = try row.word("environment")
@@ -47,7 +49,7 @@ package struct PostgresGaugeStore: GaugeStore {
         }
         return Backlog(
             deliveries: deliveries, oldestWebhookMessage: try results[1].first?.decode(Date?.self, "oldest"),
-            reconciledAt: reconciledAt)
+            reconciledAt: reconciledAt, databaseBytes: try results[3][0].decode("bytes"))
     }
 
     /// `offset 0`: by key, row by row, whatever the planner thinks of the tables' sizes.
@@ -64,6 +66,8 @@ package struct PostgresGaugeStore: GaugeStore {
     static let webhooks: PostgresQuery = """
         select min(created_at) as oldest from webhook_deliveries where settled_at is null
         """
+
+    private static let size: PostgresQuery = "select pg_database_size(current_database()) as bytes"
 
     static let reconciliations: PostgresQuery = """
         select ae.bundle_id, ae.environment, coalesce(r.finished_at, a.created_at) as reconciled_at
