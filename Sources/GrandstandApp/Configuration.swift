@@ -61,6 +61,8 @@ package struct Configuration: Sendable {
     package var lookupRateLimit: Double
     /// Failed authentications a minute of one address; 0: no limit.
     package var failureLimit: Double
+    /// Connections to the database, in all pools.
+    package var databaseConnections: Int
     /// How long a call waits for the database in all.
     package var databaseWait: Duration
     /// New installations a minute of one address; 0: no limit.
@@ -144,6 +146,9 @@ extension Configuration {
             try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
         failureLimit =
             try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
+        databaseConnections =
+            try settings.integer("GRANDSTAND_DATABASE_CONNECTIONS", in: PoolSizes.minimum...1_000, of: "connections")
+            ?? PoolSizes.standard
         databaseWait =
             try settings.number("GRANDSTAND_DATABASE_WAIT", in: 0.5...60, of: "seconds").map(Duration.seconds)
             ?? PostgresPatience.standardWait

@@ -43,12 +43,15 @@ package struct DatabaseSession: Sendable {
     /// - Throws: `StartError`, saying which command to run; nothing is left running then.
     package static func open(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
+        sizes: PoolSizes = PoolSizes(),
         onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
         logger: Logger
     ) async throws -> DatabaseSession {
         let session = try await connect(
-            source, sharing: sharing, onlyReads: onlyReads, onWait: onWait, onFailure: onFailure, logger: logger)
+            source, sharing: sharing, onlyReads: onlyReads, sizes: sizes, onWait: onWait, onFailure: onFailure,
+            logger: logger)
         do {
+            try await session.requireVersion()
             try await session.requireOwnSessions()
             if session.cluster != nil {
                 _ = try await session.migrate()
@@ -65,21 +68,23 @@ package struct DatabaseSession: Sendable {
     /// Opens the database whatever its schema is, for `migrate`.
     package static func connect(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
+        sizes: PoolSizes = PoolSizes(),
         onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
         logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(url: url, cluster: nil, onlyReads: onlyReads, onWait, onFailure, logger: logger)
+            return DatabaseSession(
+                url: url, cluster: nil, onlyReads: onlyReads, sizes, onWait, onFailure, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
                 let url = try await cluster.start()
-                return DatabaseSession(url: url, cluster: cluster, onWait, onFailure, logger: logger)
+                return DatabaseSession(url: url, cluster: cluster, sizes, onWait, onFailure, logger: logger)
             } catch {
                 await cluster.stop()
                 if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
-                    return DatabaseSession(url: url, cluster: nil, onWait, onFailure, logger: logger)
+                    return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
                 }
                 throw StartError("\(error)")
             }
@@ -87,34 +92,31 @@ package struct DatabaseSession: Sendable {
     }
 
     private init(
-        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ onWait: PoolWaits,
-        _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
+        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ sizes: PoolSizes,
+        _ onWait: PoolWaits, _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
     ) {
         let changes = LocalChanges()
         let health = PostgresHealth()
-        func open(_ name: String, _ configuration: PostgresConfiguration) -> PostgresPool {
+        func open(_ pool: PoolSizes.Pool, _ configuration: PostgresConfiguration) -> PostgresPool {
             var configuration = configuration
-            configuration.onWait = onWait(name)
+            configuration.maximumConnections = sizes[pool]
+            configuration.onWait = onWait(pool.rawValue)
             configuration.onFailure = onFailure
-            if name != "probe" { configuration.health = health }
+            // A look at the database is to find out by itself.
+            if pool != .probe { configuration.health = health }
             configuration.onlyReads = onlyReads
             if onlyReads { configuration.mustWrite = false }
             return PostgresPool(configuration: configuration, logger: logger)
         }
-        pool = open("main", .stores(connectionString: url, changes: changes))
-        lookupPool = open("lookup", .stores(connectionString: url, connections: 3, changes: changes))
-        outboxPool = open(
-            "outbox",
-            .outbox(connectionString: url, connections: PostgresOutbox.acceptConnections, changes: changes))
-        bulkPool = open("bulk", .outbox(connectionString: url, connections: 6, changes: changes))
-        // A claim and a settlement for each environment, leases, and wake-ups.
-        dispatchPool = open("dispatch", .outbox(connectionString: url, connections: 6, changes: changes))
-        // A claim for each environment, and settlements, which may wait for each other.
-        startPool = open("start", .outbox(connectionString: url, connections: 4))
-        reportPool = open("report", .stores(connectionString: url, connections: 2))
-        devicePool = open(
-            "device", .outbox(connectionString: url, connections: PostgresInstallationStore.connections))
-        probePool = open("probe", DatabaseProbe.configuration(connectionString: url))
+        pool = open(.main, .stores(connectionString: url, changes: changes))
+        lookupPool = open(.lookup, .stores(connectionString: url, changes: changes))
+        outboxPool = open(.outbox, .outbox(connectionString: url, changes: changes))
+        bulkPool = open(.bulk, .outbox(connectionString: url, changes: changes))
+        dispatchPool = open(.dispatch, .outbox(connectionString: url, changes: changes))
+        startPool = open(.start, .outbox(connectionString: url))
+        reportPool = open(.report, .stores(connectionString: url))
+        devicePool = open(.device, .outbox(connectionString: url))
+        probePool = open(.probe, DatabaseProbe.configuration(connectionString: url))
         self.changes = changes
         self.url = url
         self.cluster = cluster
@@ -124,7 +126,8 @@ package struct DatabaseSession: Sendable {
     var pools: [(name: String, pool: PostgresPool)] {
         [
             ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
-            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool), ("probe", probePool),
+            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
+            ("probe", probePool),
         ]
     }
 
@@ -186,6 +189,7 @@ package struct DatabaseSession: Sendable {
     /// - Parameter waiting: is told when a migration waits for a lock that another session holds, and which session that may be.
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
+            try await requireVersion()
             try await requireOwnSessions()
             return try await Migrator(pool, waiting: waiting).migrate()
         } catch {
@@ -216,6 +220,31 @@ package struct DatabaseSession: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for (_, pool) in pools { group.addTask { await pool.close() } }
         }
+    }
+
+    /// The oldest major version of PostgreSQL that the tests run on.
+    package static let leastVersion = 15
+
+    /// Refuses a PostgreSQL that is too old.
+    ///
+    /// - Throws: `StartError`, also when the database does not answer.
+    package func requireVersion() async throws {
+        let version: Int
+        do {
+            // Waits for a server that is just starting.
+            version = try await pool.withConnection(within: pool.patience) { $0.serverVersion }
+        } catch {
+            throw Self.explain(error)
+        }
+        try Self.require(version: version)
+    }
+
+    /// - Parameter version: as PostgreSQL numbers it, 150018 for 15.18.
+    static func require(version: Int) throws(StartError) {
+        guard version / 10_000 < leastVersion else { return }
+        throw StartError(
+            "the database is PostgreSQL \(version / 10_000); Grandstand needs \(leastVersion) or later: upgrade it with "
+                + "pg_upgrade, or with pg_dump into a newer one")
     }
 
     /// Refuses a connection pooler that lends sessions transaction by transaction: it would work for a while.

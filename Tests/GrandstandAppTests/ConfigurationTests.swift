@@ -180,6 +180,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_CLIENT_TIMEOUT", "is not a number of seconds from 0.1 to 3600"),
         ("GRANDSTAND_RATE_LIMIT", "is not a number of requests a second from 0 to 1000000"),
         ("GRANDSTAND_LOOKUP_RATE_LIMIT", "is not a number of lookups a second from 0 to 1000000"),
+        ("GRANDSTAND_DATABASE_CONNECTIONS", "is not a whole number of connections from 20 to 1000"),
         ("GRANDSTAND_DATABASE_WAIT", "is not a number of seconds from 0.5 to 60"),
         ("GRANDSTAND_AUTH_FAILURE_LIMIT", "is not a number of requests a minute from 0 to 1000000"),
         ("GRANDSTAND_MAX_CONNECTIONS", "is not a whole number of connections from 2 to 1000000"),

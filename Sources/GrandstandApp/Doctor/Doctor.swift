@@ -35,6 +35,7 @@ package struct Doctor: Sendable {
             ])
         }
         var checks = [DoctorCheck("settings", .ok, "every variable can be read")]
+        checks += await DoctorListening.checks(configuration, now: now())
         let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
         checks += ofDatabase
         checks += keyChecks(configuration, apps)
@@ -72,6 +73,7 @@ package struct Doctor: Sendable {
         }
         let status: Migrator.Status
         do {
+            try await session.requireVersion()
             try await session.requireOwnSessions()
             status = try await Migrator(session.pool).status()
         } catch {

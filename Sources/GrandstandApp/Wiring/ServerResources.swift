@@ -2,8 +2,8 @@ internal import APNsClient
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandHTTP
-internal import GrandstandStore
 internal import GrandstandService
+internal import GrandstandStore
 internal import HTTP2
 internal import Logging
 internal import WebhookClient
@@ -53,7 +53,8 @@ struct ServerResources: Sendable {
         let metrics = ServerMetrics()
         let watch = DatabaseWatch(logger: logger)
         let database = try await DatabaseSession.open(
-            configuration.database, onlyReads: configuration.onlyReads, onWait: { metrics.waits(of: $0) },
+            configuration.database, onlyReads: configuration.onlyReads,
+            sizes: PoolSizes(total: configuration.databaseConnections), onWait: { metrics.waits(of: $0) },
             onFailure: { watch.saw($0) }, logger: logger)
         do {
             let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
@@ -61,7 +62,8 @@ struct ServerResources: Sendable {
             watch.look(with: DatabaseProbe(database.probePool, onlyReads: configuration.onlyReads))
             return ServerResources(
                 keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
-                metrics: metrics, counting: metrics.counting, database: database, watch: watch, clock: clock, wallClock: wallClock,
+                metrics: metrics, counting: metrics.counting, database: database, watch: watch, clock: clock,
+                wallClock: wallClock,
                 drain: Drain(configuration.drain))
         } catch {
             await database.close()

@@ -108,6 +108,9 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
+    /// How long a caller waits at most.
+    package var patience: Duration { configuration.acquireTimeout }
+
     /// Idle connections, and those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
 

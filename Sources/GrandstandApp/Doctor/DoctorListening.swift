@@ -1,0 +1,145 @@
+internal import FoundationEssentials
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// The checks of what callers meet: the certificate, and the ports that `serve` would listen on.
+enum DoctorListening {
+    static func checks(_ configuration: Configuration, now: Date) async -> [DoctorCheck] {
+        var checks = configuration.tls.map { certificate($0, now: now) } ?? []
+        if !configuration.roles.isDisjoint(with: [.api, .lookup]) {
+            checks += await port(
+                configuration.host, configuration.port, "GRANDSTAND_PORT", isTLS: configuration.tls != nil)
+        }
+        if let port = configuration.operationsPort {
+            checks += await Self.port(configuration.host, port, "GRANDSTAND_OPERATIONS_PORT", isTLS: false)
+        }
+        return checks
+    }
+
+    // MARK: The certificate
+
+    /// Days before its end from which a certificate is worth a word.
+    private static let warnsWithin = 14.0
+
+    private static func certificate(_ files: Configuration.TLS, now: Date) -> [DoctorCheck] {
+        let name = "certificate"
+        do {
+            _ = try TLSCertificates(files, logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() })
+        } catch {
+            return [DoctorCheck(name, of: files.certificatePath, .failed, "\(error)", next: "replace the files")]
+        }
+        guard let leaf = try? NIOSSLCertificate.fromPEMFile(files.certificatePath).first else { return [] }
+        return [
+            certificate(
+                files.certificatePath, names: names(leaf),
+                from: Date(timeIntervalSince1970: TimeInterval(leaf.notValidBefore)),
+                until: Date(timeIntervalSince1970: TimeInterval(leaf.notValidAfter)), now: now)
+        ]
+    }
+
+    static func certificate(_ path: String, names: [String], from: Date, until: Date, now: Date) -> DoctorCheck {
+        let name = "certificate"
+        let days = until.timeIntervalSince(now) / 86_400
+        let words =
+            "for \(names.isEmpty ? "no name" : names.joined(separator: ", ")), valid until \(until.formatted(.iso8601))"
+        let renew = "renew it and replace the file; a running server reads it by itself"
+        if now < from {
+            return DoctorCheck(
+                name, of: path, .failed, "\(words), and not before \(from.formatted(.iso8601))",
+                next: "set this machine's clock, or replace the file")
+        }
+        if days < 0 { return DoctorCheck(name, of: path, .failed, "\(words): it has ended", next: renew) }
+        if names.isEmpty {
+            return DoctorCheck(
+                name, of: path, .failed, words, next: "ask for one with the server's name as a subject alternative name"
+            )
+        }
+        return days < warnsWithin
+            ? DoctorCheck(name, of: path, .warning, "\(words): \(Int(days)) days", next: renew)
+            : DoctorCheck(name, of: path, .ok, words)
+    }
+
+    /// Clients go by the subject alternative names alone.
+    private static func names(_ certificate: NIOSSLCertificate) -> [String] {
+        certificate._subjectAlternativeNames().compactMap { name in
+            switch name.nameType {
+            case .dnsName: String(decoding: name.contents, as: UTF8.self)
+            case .ipAddress: address(Array(name.contents))
+            default: nil
+            }
+        }
+    }
+
+    private static func address(_ bytes: [UInt8]) -> String? {
+        try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0).ipAddress
+    }
+
+    // MARK: Ports
+
+    /// A port that is free, or on which Grandstand itself listens.
+    private static func port(_ host: String, _ port: Int, _ variable: String, isTLS: Bool) async -> [DoctorCheck] {
+        guard port != 0 else { return [] }
+        let subject = "\(variable) \(host):\(port)"
+        do {
+            try await ListeningAddress.probe(host, port, variable: variable)
+            return [DoctorCheck("port", of: subject, .ok, "free")]
+        } catch {
+            guard await isGrandstand(host, port, isTLS: isTLS) else {
+                return [
+                    DoctorCheck("port", of: subject, .failed, "\(error)", next: "`ss -ltnp` says which program has it")
+                ]
+            }
+            return [DoctorCheck("port", of: subject, .ok, "a server of Grandstand's listens")]
+        }
+    }
+
+    private static func isGrandstand(_ host: String, _ port: Int, isTLS: Bool) async -> Bool {
+        let own = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
+        let answer = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: String.self)
+        do {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connectTimeout(.seconds(2))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        if isTLS {
+                            var configuration = TLSConfiguration.makeClientConfiguration()
+                            // It only asks who is there.
+                            configuration.certificateVerification = .none
+                            try channel.pipeline.syncOperations.addHandler(
+                                NIOSSLClientHandler(
+                                    context: NIOSSLContext(configuration: configuration), serverHostname: nil))
+                        }
+                        try channel.pipeline.syncOperations.addHandler(WholeAnswer(answer))
+                    }
+                }
+                .connect(host: own, port: port).get()
+            let timer = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
+            let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+            let text = try await answer.futureResult.get()
+            timer.cancel()
+            return text.hasPrefix("HTTP/1.1 200") && text.contains(#""status":"ok""#)
+        } catch {
+            answer.fail(error)
+            return false
+        }
+    }
+}
+
+/// All bytes until the peer closes.
+private final class WholeAnswer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var text = ""
+    private let promise: EventLoopPromise<String>
+
+    init(_ promise: EventLoopPromise<String>) { self.promise = promise }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { text += String(buffer: unwrapInboundIn(data)) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelInactive(context: ChannelHandlerContext) { promise.succeed(text) }
+}
