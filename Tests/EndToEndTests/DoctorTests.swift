@@ -49,6 +49,22 @@ struct DoctorTests {
         }
     }
 
+    @Test func `a port on which a server of ours listens is told apart from one that another program has`() async throws
+    {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { stage in
+                let ours = try #require(stage.url.split(separator: ":").last)
+                let report = await Self.report(environment.merging(["GRANDSTAND_PORT": String(ours)]) { $1 })
+                let check = try #require(report.checks.first { $0.name == "port" })
+                #expect(check.outcome == .ok && check.detail.contains("Grandstand"), "\(report.text)")
+                let theirs = try #require(
+                    environment["GRANDSTAND_APNS_PRODUCTION_SEND_URL"]?.split(separator: ":").last)
+                let other = await Self.report(environment.merging(["GRANDSTAND_PORT": String(theirs)]) { $1 })
+                #expect(other.checks.first { $0.name == "port" }?.outcome == .failed, "\(other.text)")
+            }
+        }
+    }
+
     @Test func `capitals that need the lowercased path are a warning`() async throws {
         try await Stage.place(options: { $0.capitals = .refused }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in try await stage.putApp() }

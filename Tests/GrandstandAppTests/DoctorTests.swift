@@ -39,6 +39,31 @@ struct DoctorTests {
         #expect(checks[(index + 1)...].allSatisfy { $0.outcome == .skipped })
     }
 
+    @Test(arguments: [
+        (-1.0, 90.0, ["grandstand.example.com"], DoctorCheck.Outcome.ok),
+        (-1, 13, ["grandstand.example.com"], .warning),
+        (-90, -1, ["grandstand.example.com"], .failed), (1, 90, ["grandstand.example.com"], .failed),
+        (-1, 90, [], .failed),
+    ])
+    func `a certificate is told with its names and its end, and by when it ends`(
+        from: Double, until: Double, names: [String], outcome: DoctorCheck.Outcome
+    ) {
+        let now = Date(timeIntervalSince1970: 1_795_305_600)
+        let check = DoctorListening.certificate(
+            "cert.pem", names: names, from: now.addingTimeInterval(from * 86_400),
+            until: now.addingTimeInterval(until * 86_400), now: now)
+        #expect(check.outcome == outcome)
+        #expect(check.detail.contains(names.first ?? "no name") && check.detail.contains("valid until 202"))
+        #expect((check.nextStep == nil) == (outcome == .ok))
+    }
+
+    @Test func `a PostgreSQL that is too old is refused with its version and the one that is needed`() {
+        #expect(throws: Never.self) { try DatabaseSession.require(version: 150_000) }
+        let error = #expect(throws: StartError.self) { try DatabaseSession.require(version: 140_012) }
+        #expect(
+            error?.description.contains("PostgreSQL 14") == true && error?.description.contains("15 or later") == true)
+    }
+
     @Test func `every alarm that stands is told, the gravest first`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
         let now = Date(timeIntervalSince1970: 1_795_305_600)

@@ -179,7 +179,9 @@ struct PlaceTests {
     {
         try await withStores { stores in
             let start = stores.now
-            for n in 1...5 { try await stores.put(.sample("event-\(n)", startsAt: start.addingTimeInterval(Double(n)))) }
+            for n in 1...5 {
+                try await stores.put(.sample("event-\(n)", startsAt: start.addingTimeInterval(Double(n))))
+            }
             func refuse(_ task: ChannelTask) async throws {
                 try await stores.record(
                     .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(15)), of: task,

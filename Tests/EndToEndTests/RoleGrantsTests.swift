@@ -1,0 +1,74 @@
+internal import EmbeddedPostgres
+internal import Foundation
+internal import GrandstandApp
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+/// The grants of packaging/roles.sql: one role makes the schema, another serves, a third only reads.
+@Suite(.timeLimit(.minutes(5)))
+struct RoleGrantsTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+
+    @Test func `the owner migrates, the server serves with the fewest connections, and the reader only reads`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
+        let url = try await cluster.start()
+        try await withCleanup({ await cluster.stop() }) {
+            let administration = PostgresPool(configuration: .init(connectionString: url), logger: Stage.logger)
+            let row = try await administration.query(
+                """
+                select setting as programs, current_database()::text as database from pg_config where name = 'BINDIR'
+                """)[0]
+            let database: String = try row.decode("database")
+            let psql = URL(filePath: try row.decode(String.self, "programs") + "/psql")
+            // Twice: it may be run again.
+            for _ in 1...2 {
+                let made = try await Program.run(
+                    psql,
+                    [
+                        "-X", "-q", "-v", "database=\(database)", "-d", url, "-f",
+                        Self.root.appending(path: "packaging/roles.sql").path,
+                    ])
+                #expect(made.exitCode == 0, "\(made.text)")
+            }
+            let owner = try await DatabaseSession.connect(.url(url + " user=grandstand_owner"), logger: Stage.logger)
+            #expect(try await !owner.migrate().isEmpty)
+            await owner.close()
+
+            let settings = ["DATABASE_URL": url + " user=grandstand", "GRANDSTAND_DATABASE_CONNECTIONS": "20"]
+            try await Stage.place(settings: settings) { environment, simulator in
+                try await Stage.serve(environment, simulator: simulator) { stage in
+                    try await stage.putLiveEvent()
+                    let ids = try await withThrowingTaskGroup(of: String.self) { group in
+                        for n in 1...40 {
+                            group.addTask {
+                                try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
+                            }
+                        }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                    for id in ids {
+                        let states = try await stage.settled(id).deliveryStates
+                        #expect(states == ["accepted"] || states == ["superseded"], "\(states)")
+                    }
+                    #expect(try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz").status == 200)
+                    let used = try await administration.query(
+                        "select count(*) as count from pg_stat_activity where usename = 'grandstand'")
+                    #expect(try used[0].decode(Int.self, "count") <= 20)
+                }
+            }
+
+            let reader = PostgresPool(
+                configuration: .init(connectionString: url + " user=grandstand_reader"), logger: Stage.logger)
+            #expect(try await reader.query("select key from events").count == 1)
+            await #expect {
+                try await reader.query("delete from events")
+            } throws: { ($0 as? PostgresError)?.sqlState?.rawValue == "42501" }
+            await reader.close()
+            await administration.close()
+        }
+    }
+}
