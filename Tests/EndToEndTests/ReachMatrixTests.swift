@@ -36,7 +36,6 @@ struct ReachMatrixTests {
         var isOfApp = false
     }
 
-    private static let state = #"{"sequence": 1, "contentState": {"n": 1}}"#
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
     private static let state = #"{"contentState": {"n": 1}}"#
 
@@ -79,12 +78,6 @@ struct ReachMatrixTests {
         .init(
             method: "POST", route: "/v1/events/{key}/broadcasts/preview",
             path: { "/v1/events/\($0.event)/broadcasts/preview" }, body: { _ in update }),
-        .init(
-            method: "PUT", route: "/v1/events/{key}/state", path: { "/v1/events/\($0.event)/state" },
-            body: { _ in state }),
-        .init(
-            method: "POST", route: "/v1/events/{key}/state/preview", path: { "/v1/events/\($0.event)/state/preview" },
-            body: { _ in state }),
         .init(method: "GET", route: "/v1/events/{key}/broadcasts", path: { "/v1/events/\($0.event)/broadcasts" }),
         .init(method: "GET", route: "/v1/events/{key}/starts", path: { "/v1/events/\($0.event)/starts" }),
         .init(
@@ -158,18 +151,6 @@ struct ReachMatrixTests {
             path: { "/v1/webhooks/\($0.webhook)/deliveries/\($0.channel)/replay" }),
         .init(method: "GET", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
         .init(method: "POST", route: "/v1/keys/{id}/rotations", path: { "/v1/keys/\($0.key)/rotations" }),
-        .init(
-            method: "GET", route: "/v1/apps/{bundleId}/contents", path: { "/v1/apps/\($0.app)/contents" }, isOfApp: true
-        ),
-        .init(
-            method: "PUT", route: "/v1/apps/{bundleId}/contents/{attributesType}",
-            path: { "/v1/apps/\($0.app)/contents/M" }, body: { _ in "{}" }, isOfApp: true),
-        .init(
-            method: "GET", route: "/v1/apps/{bundleId}/contents/{attributesType}",
-            path: { "/v1/apps/\($0.app)/contents/M" }, isOfApp: true),
-        .init(
-            method: "DELETE", route: "/v1/apps/{bundleId}/contents/{attributesType}",
-            path: { "/v1/apps/\($0.app)/contents/M" }, isOfApp: true),
         // Calls that end things come last.
         .init(method: "DELETE", route: "/v1/pushes/{id}", path: { "/v1/pushes/\($0.push)" }, isOfApp: true),
         .init(method: "DELETE", route: "/v1/keys/{id}", path: { "/v1/keys/\($0.key)" }),
