@@ -10,7 +10,7 @@ ALONE = ^(EndToEndTests|PostgresTests)\.FreezeTests|within (five|ten) seconds
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run watch docs portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image deb sbom clean
+.PHONY: help setup build demo run watch docs portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image bases deb sbom clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -100,14 +100,20 @@ IMAGE_FORMAT = $(if $(findstring docker,$(ENGINE)),,--format docker)
 # Nothing of git is in the context, so the image is told its version.
 image: ## the image "grandstand", by docker, podman or buildah (IMAGE_FLAGS="--target demo" for one with PostgreSQL)
 	@[ -n "$(ENGINE)" ] || { echo "image: none of docker, podman, buildah is here; apt-get install buildah" >&2; exit 1; }
-	$(ENGINE) build $(IMAGE_FORMAT) -f docker/Dockerfile -t grandstand --build-arg VERSION="$$(git describe --tags --always)" \
-		--build-arg REVISION="$$(git rev-parse HEAD)" $(IMAGE_FLAGS) .
+	bases="$$(scripts/bases --arguments)" && $(ENGINE) build $(IMAGE_FORMAT) -f docker/Dockerfile -t grandstand $$bases \
+		--build-arg VERSION="$$(git describe --tags --always)" --build-arg REVISION="$$(git rev-parse HEAD)" \
+		--build-arg SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" $(IMAGE_FLAGS) .
 
-# A program that runs without a toolchain beside it. GRANDSTAND=<build> takes one that was built so already.
-RELEASE = swift build -c release --static-swift-stdlib $(SWIFT_FLAGS)
+bases: ## docker/bases: the image's bases by the digests that their tags have today, to be committed
+	@[ -n "$(ENGINE)" ] || { echo "bases: none of docker, podman, buildah is here; apt-get install buildah" >&2; exit 1; }
+	scripts/bases "$(ENGINE)"
+
+# A program that runs without a toolchain beside it, of the commits in docs/internals/dependencies.md and no others. GRANDSTAND=<build>
+# takes one that was built so already.
+RELEASE = swift build -c release --static-swift-stdlib --force-resolved-versions $(SWIFT_FLAGS)
 PORTABLE = $(or $(GRANDSTAND),$$($(RELEASE) --show-bin-path)/grandstand)
 portable: setup
-	$(if $(GRANDSTAND),,$(RELEASE) --product grandstand)
+	$(if $(GRANDSTAND),,scripts/check-versions --pin && $(RELEASE) --product grandstand)
 
 deb: portable ## .build/grandstand_VERSION_ARCH.deb, for the Debian this is (docs/deploy.md)
 	scripts/deb "$(PORTABLE)"
