@@ -45,7 +45,7 @@ create sequence resource_versions;
 
 -- Apps and keys -----------------------------------------------------------------------------------------------------------
 
--- An iOS app, as its admin registered it. Written by PUT and DELETE of an app.
+-- An iOS app, as its admin registered it. Written by PUT and DELETE of an app, and removed by the loop that deletes its history.
 create table apps (
     bundle_id text primary key check (bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'),
     -- Two bundle IDs that differ only in case cannot both exist.
@@ -84,6 +84,8 @@ create table app_environments (
     environment environment not null,
     -- A short name for the pair, for tables with millions of rows.
     id integer not null generated always as identity unique,
+    -- An admin deleted the app: its history is being removed, and nobody can use it any more.
+    deleting_since timestamptz,
     team_id text check (team_id ~ '^[A-Za-z0-9]{10}$'),
     key_id text check (key_id ~ '^[A-Za-z0-9]{10}$'),
     -- How many channels Apple listed, and when. apple_asked_at: when that list was asked for; what it lacked did not exist
@@ -472,6 +474,8 @@ with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_
 create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
 create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
 create index lanes_by_channel on lanes (channel) where channel is not null;
+-- Of an app that is deleted; those of tokens are found by their tokens.
+create index lanes_by_app on lanes (bundle_id, id) where token is null;
 create unique index lanes_by_token on lanes (bundle_id, environment, token) where token is not null;
 -- Lanes of audiences that were removed, once their channel is forgotten.
 create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null and kind = 'channel';

@@ -13,6 +13,8 @@ package struct App: Sendable, Hashable {
     package var channelLimit: Int
     package var createdAt: Date
     package var updatedAt: Date
+    /// When an admin deleted it; what is left of its history is being removed. `nil`: it can be used.
+    package var deletingSince: Date?
     /// Another one each time the app is written.
     package var version: Int
     /// How the console shows its `contentState`; `nil`: as JSON.

@@ -156,7 +156,8 @@ extension Configuration {
             try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
             ?? 6_000
         appInstallationLimit =
-            try settings.integer("GRANDSTAND_APP_INSTALLATION_LIMIT", in: 0...1_000_000_000, of: "installations an hour")
+            try settings.integer(
+                "GRANDSTAND_APP_INSTALLATION_LIMIT", in: 0...1_000_000_000, of: "installations an hour")
             ?? 1_000_000
         maximumConnections =
             try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000

@@ -94,6 +94,9 @@ struct ServerLoops: Sendable {
                     anyOf: Configuration.Role.all, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
                 Member(.dispatch, janitor, "janitor"),
+                Member(
+                    .dispatch,
+                    AppRemover(now: now, logger: logger) { try await stores.apps.removeDeleted() }, "app remover"),
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
                 Member(.reconcile, parts.gauges, "gauges"),

@@ -291,13 +291,15 @@ extension Contract {
         public var createdAt: Date?
         /// When it was last changed.
         public var updatedAt: Date?
+        /// When it was deleted. The server is removing what is left of its history. null: it can be used.
+        public var deletingSince: Date?
 
         /// What is left out is not said.
         public init(
             bundleId: String, topic: String, name: String, teamId: String, keyId: String, channelLimit: Int,
             environments: Overrides, credentials: [String: CredentialState],
             credentialRefusals: [String: CredentialRefusal], quirks: [Quirk], preview: AppPreview? = nil,
-            createdAt: Date? = nil, updatedAt: Date? = nil
+            createdAt: Date? = nil, updatedAt: Date? = nil, deletingSince: Date? = nil
         ) {
             self.bundleId = bundleId
             self.topic = topic
@@ -312,6 +314,7 @@ extension Contract {
             self.preview = preview
             self.createdAt = createdAt
             self.updatedAt = updatedAt
+            self.deletingSince = deletingSince
         }
 
         /// Reads it as the API writes it.
@@ -334,6 +337,7 @@ extension Contract {
             preview = try object.optional("preview")
             createdAt = try object.optional("createdAt")
             updatedAt = try object.optional("updatedAt")
+            deletingSince = try object.optional("deletingSince")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -350,6 +354,7 @@ extension Contract {
             object.member("preview", preview)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
+            object.member("deletingSince", deletingSince)
         }
     }
 }

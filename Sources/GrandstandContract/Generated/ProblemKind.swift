@@ -7,7 +7,7 @@ extension Contract {
         case apnsRefused = "apns-refused"
         /// APNs did not answer, so a change may have been made. id names a channel whose creation is open.
         case apnsUnanswered = "apns-unanswered"
-        /// An app is registered whose bundle ID differs in capitals only.
+        /// An app is registered whose bundle ID differs in capitals only, or the app is being deleted.
         case appExists = "app-exists"
         /// The app still has channels. Delete them first.
         case appInUse = "app-in-use"

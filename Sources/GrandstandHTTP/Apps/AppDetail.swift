@@ -21,11 +21,15 @@ struct AppDetail: ConsolePage {
         _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], _ visit: Visit
     ) {
         title = app.name
-        facts = [
+        var facts = [
             Fact("Bundle ID", .code(app.bundleID.rawValue)), Fact("Topic", .code(app.bundleID.topic)),
             Fact("Limit of channels", .words("\(Wording.number(app.channelLimit)) in each environment")),
             Fact("Registered", .moment(app.createdAt)), Fact("Changed", .moment(app.updatedAt)),
         ]
+        if let since = app.deletingSince {
+            facts.append(Fact("Deleted; its history is being removed since", .moment(since)))
+        }
+        self.facts = facts
         credentials = Self.credentials(app, keyFiles)
         self.quirks = Table(
             "Where APNs does something else than Apple documents",
@@ -36,7 +40,7 @@ struct AppDetail: ConsolePage {
                 Column("Documented") { [.words($0.name.documented)] }, Column("Evidence") { [.quoted($0.evidence)] },
                 Column("Learned") { [.moment($0.learnedAt)] },
             ])
-        let mayChange = visit.key.holds(.admin)
+        let mayChange = visit.key.holds(.admin) && app.deletingSince == nil
         form = mayChange ? AppForm(app) : nil
         action = ConsolePath.app(app.bundleID)
         settings =

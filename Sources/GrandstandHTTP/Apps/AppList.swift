@@ -19,7 +19,9 @@ struct AppList: ConsolePage {
             [
                 Column("Bundle ID") { [.link($0.app.bundleID.rawValue, ConsolePath.app($0.app.bundleID))] },
                 Column("Name") { [.quoted($0.app.name)] }, .number("Limit of channels") { $0.app.channelLimit },
-                Column("Key files") { Self.keyFiles($0.keyFiles) },
+                Column("Key files") {
+                    $0.app.deletingSince == nil ? Self.keyFiles($0.keyFiles) : [.words("is being deleted")]
+                },
             ])
         pager = Pager(visit, nextCursor: nextCursor)
         form = visit.key.holds(.admin) ? AppForm(nil) : nil

@@ -27,7 +27,7 @@ struct AppPages: PageGroup {
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let app = try await operations.apps.registered(try visit.bundleID())
+        let app = try await operations.apps.shown(try visit.bundleID())
         let departures = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDeparture)
         return .page(
             AppDetail(app, keyFiles: await operations.gateway.keyFiles(of: app), quirks: departures, visit))
@@ -68,7 +68,7 @@ struct AppPages: PageGroup {
         } catch let problem as Problem where problem.kind == .appNotFound {
             // A form that is sent twice wants nothing else.
         }
-        return .done(ConsolePath.apps, notice: "The app \(bundleID) is not registered any more.")
+        return .done(ConsolePath.apps, notice: "The app \(bundleID) is deleted. A long history is removed bit by bit.")
     }
 
     private func setQuirk(_ submission: Submission) async throws -> PageRoute.Answer {

@@ -25,7 +25,7 @@ struct AppRoutes: Sendable {
                 return .json(try await apps.list(page, context.caller))
             },
             Route(.getApp) { _, context in
-                let app = try await apps.apps.registered(try context.bundleID())
+                let app = try await apps.apps.shown(try context.bundleID())
                 if context.isOfClientApp { return .json(Contract.AppName(app), headers: .version(app.version)) }
                 return .json(try await apps.shown(app))
             },
@@ -97,7 +97,7 @@ extension Contract.App {
             environments: .init(development: override(.development), production: override(.production)),
             credentials: credentials, credentialRefusals: refusals, quirks: quirks.map(Contract.Quirk.init),
             preview: app.preview.map { Contract.AppPreview(compact: $0.compact, expanded: $0.expanded) },
-            createdAt: app.createdAt, updatedAt: app.updatedAt)
+            createdAt: app.createdAt, updatedAt: app.updatedAt, deletingSince: app.deletingSince)
     }
 }
 

@@ -1,5 +1,5 @@
 internal import APNsWire
-package import FoundationEssentials
+internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
@@ -30,6 +30,7 @@ package struct PostgresAppStore: AppStore {
         _ app: App, by actor: AuditActor, if condition: WriteCondition
     ) async throws -> (app: App, created: Bool) {
         let created = try await database.transaction { connection in
+            try await Self.refuseDeleted(app.bundleID, on: connection)
             if condition != .none {
                 try await Self.check(condition, app.bundleID, on: connection)
             }
@@ -69,6 +70,18 @@ package struct PostgresAppStore: AppStore {
         return (try await self.app(app.bundleID) ?? app, created)
     }
 
+    private static func refuseDeleted(_ bundleID: BundleID, on connection: PostgresConnection) async throws {
+        let rows = try await connection.query(
+            "select from app_environments where bundle_id = \(bundleID.rawValue) and deleting_since is not null limit 1"
+        )
+        guard rows.isEmpty else {
+            throw Problem(
+                .appExists,
+                "The app \(bundleID) was deleted, and what is left of its history is being removed. Register it anew when GET "
+                    + "/v1/apps does not show it any more.", retryAfter: 60)
+        }
+    }
+
     private static func check(
         _ condition: WriteCondition, _ bundleID: BundleID, on connection: PostgresConnection
     ) async throws {
@@ -92,51 +105,8 @@ package struct PostgresAppStore: AppStore {
         return Page(rows: try rows.map(Self.app), limit: page.limit) { $0.bundleID.rawValue }
     }
 
-    package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
-        try await database.transaction { connection in
-            let app = try await connection.query(
-                "select bundle_id from apps where topic = \(bundleID.topic) for update")
-            guard let registered: String = try app.first?.decode("bundle_id") else {
-                throw Problem(.appNotFound, "There is no app \(bundleID).")
-            }
-            // A transaction that reserves a channel holds these rows: none can appear between the count and the
-            // deletion.
-            try await connection.query("select from app_environments where bundle_id = \(registered) for update")
-            let rows = try await connection.query(
-                """
-                select count(*) as n from channels
-                where bundle_id = \(registered) and state in \(Channel.State.sql(.isReconciled))
-                """)
-            let remaining: Int = try rows.first?.decode("n") ?? 0
-            guard remaining == 0 else {
-                throw Problem(
-                    .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
-                    members: [("channels", .integer(remaining))])
-            }
-            // Registrations hold the app's row while they write: none can come after this.
-            try await connection.query(
-                """
-                delete from installations where app = any(array(
-                    select id from app_environments where bundle_id = \(registered)))
-                """)
-            // Keys and webhooks of this app alone go with it; those of several apps go on for the others.
-            try await connection.pipeline([
-                "delete from api_keys where apps = array[\(registered)]",
-                "update api_keys set apps = array_remove(apps, \(registered)) where \(registered) = any(apps)",
-                "delete from webhooks where apps = array[\(registered)]",
-                """
-                update webhooks set apps = array_remove(apps, \(registered)), version = nextval('resource_versions')
-                where \(registered) = any(apps)
-                """,
-                "delete from apps where bundle_id = \(registered)",
-                AuditRows(by: actor, at: now).insert(
-                    .appDeleted, .init(bundleID: BundleID(rawValue: registered) ?? bundleID)),
-            ])
-        }
-    }
-
     private static let selection: PostgresQuery = """
-        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version,
+        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version, d.deleting_since,
             a.preview_compact, a.preview_expanded,
             d.team_id as development_team_id, d.key_id as development_key_id,
             p.team_id as production_team_id, p.key_id as production_key_id
@@ -153,12 +123,14 @@ package struct PostgresAppStore: AppStore {
                 keyID: try row.decode("\(environment.rawValue)_key_id"))
             if override.teamID != nil || override.keyID != nil { overrides[environment] = override }
         }
-        return App(
+        var app = App(
             bundleID: try row.word("bundle_id"), name: try row.decode("name"),
             credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
             overrides: overrides, channelLimit: try row.decode("channel_limit"),
             createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
             version: try row.decode("version"), preview: try preview(row))
+        app.deletingSince = try row.decode("deleting_since")
+        return app
     }
 
     /// A template that a newer version took and this one does not understand is left out.

@@ -28,6 +28,7 @@ extension PostgresChannelStore {
             """
             select a.bundle_id from app_environments ae join apps a using (bundle_id)
             where a.topic = \(wanted.bundleID.topic) and ae.environment = \(wanted.environment.rawValue)::environment
+                and ae.deleting_since is null
             for update of ae
             """)
         guard let row = rows.first else {

@@ -7,7 +7,8 @@ extension PostgresChannelStore {
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
-                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now), PostgresSendRates.throttles(now: now),
+                Self.limits(now: now), Self.live(now: now), Self.toCome(now: now),
+                PostgresSendRates.throttles(now: now),
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]

@@ -12,6 +12,7 @@ extension PostgresChannelStore {
                 select \(Self.addressColumns), a.channel_limit
                 from app_environments ae \(Self.addressJoins)
                 where a.topic = \(draft.bundleID.topic) and ae.environment = \(draft.environment.rawValue)::environment
+                    and ae.deleting_since is null
                 for update of ae
                 """)
             guard let row = rows.first else {

@@ -26,6 +26,7 @@ final class AppNumbers: Sendable {
             """
             select e.id from apps a join app_environments e using (bundle_id)
             where a.topic = \(name.topic) and e.environment = \(name.environment.rawValue)::environment
+                and e.deleting_since is null
             """)
         guard let row = rows.first else { throw Self.absent(app.bundleID) }
         let number: Int = try row.decode("id")

@@ -43,7 +43,7 @@ enum InstallationRows {
     static func lockApps(_ keys: [InstallationKey]) -> PostgresQuery {
         """
         select e.id from app_environments e join apps a using (bundle_id)
-        where e.id = any(\(Set(keys.map { Int32($0.app) }).sorted())) for key share of a
+        where e.id = any(\(Set(keys.map { Int32($0.app) }).sorted())) and e.deleting_since is null for key share of a
         """
     }
 

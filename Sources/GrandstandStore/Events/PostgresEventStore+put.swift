@@ -141,7 +141,11 @@ extension PostgresEventStore {
         _ specification: EventSpecification, on connection: PostgresConnection
     ) async throws {
         let named = Array(Set(specification.audiences.map(\.bundleID.rawValue)))
-        let rows = try await connection.query("select bundle_id from apps where bundle_id = any(\(named))")
+        let rows = try await connection.query(
+            """
+            select bundle_id from apps a where bundle_id = any(\(named)) and not exists (
+                select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
+            """)
         let known = Set(try rows.map { try $0.decode(String.self, "bundle_id") })
         let errors = specification.audiences.enumerated().compactMap { index, audience -> FieldError? in
             guard !known.contains(audience.bundleID.rawValue) else { return nil }

@@ -28,7 +28,11 @@ enum ReachColumns {
         _ apps: [BundleID], on connection: some PostgresQuerying, orThrow refusal: (BundleID) -> Problem
     ) async throws -> Set<BundleID> {
         let rows = try await connection.query(
-            "select bundle_id from apps where topic = any(\(apps.map(\.topic))) order by bundle_id for key share")
+            """
+            select bundle_id from apps a where topic = any(\(apps.map(\.topic))) and not exists (
+                select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
+            order by bundle_id for key share
+            """)
         let known = Set(try rows.map { try $0.word("bundle_id", as: BundleID.self) })
         let topics = Set(known.map(\.topic))
         if let missing = apps.first(where: { !topics.contains($0.topic) }) { throw refusal(missing) }

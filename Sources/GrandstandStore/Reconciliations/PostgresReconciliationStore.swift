@@ -86,7 +86,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             """
             with due as (
                 select ae.bundle_id, ae.environment from app_environments ae
-                where (ae.reconciling_until is null or ae.reconciling_until <= \(now)) and \(condition)
+                where (ae.reconciling_until is null or ae.reconciling_until <= \(now)) and ae.deleting_since is null
+                    and \(condition)
                 order by coalesce(ae.reconcile_at, ae.reconciled_at) limit 1 for no key update skip locked
             ), leased as (
                 update app_environments ae set reconciling_by = \(UUID()), reconciling_until = \(leasedUntil)

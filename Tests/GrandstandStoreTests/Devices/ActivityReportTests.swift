@@ -103,7 +103,9 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `of an installation's activities the oldest go that are not shown, and one of any size stays`() async throws {
+    @Test func `of an installation's activities the oldest go that are not shown, and one of any size stays`()
+        async throws
+    {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()

@@ -43,7 +43,8 @@ struct DeviceBoundsTests {
         #expect(account.bytes == 100_000_000 + usual.bytes)
     }
 
-    @Test func `larger ones share what there is; then they are refused, with the limit and when to come again`() throws {
+    @Test func `larger ones share what there is; then they are refused, with the limit and when to come again`() throws
+    {
         var account = DeviceAccount()
         let large = try Self.state(topics: 200, of: 128, tokens: 20)
         var accepted = 0
