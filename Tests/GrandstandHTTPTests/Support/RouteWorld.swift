@@ -46,13 +46,16 @@ struct RouteWorld {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin and device,
-    /// and `gs_stadium_admin`; `gs_pair_admin` of this app and another; `gs_device` is of this app, too, as such keys are.
+    /// and `gs_stadium_admin`; `gs_pair_admin` of this app and another; `gs_device` is of this app, too, as such keys are;
+    /// `gs_cup` organises events of this app whose keys begin with `cup.`.
     static let keys: [String: APIKey] = {
         let stadium = AppReach.only([Sample.stadium])
         var keys = [
             "gs_stadium": key([.lookup, .organise, .operate], of: stadium),
             "gs_stadium_admin": key([.admin], of: stadium),
             "gs_pair_admin": key([.admin], of: .only([Sample.stadium, Sample.other])),
+            "gs_cup": key(
+                [.organise], of: AppReach(of: [Sample.stadium], eventKeyPrefix: EventKey(rawValue: "cup."))),
         ]
         for scope in APIKey.Scope.allCases {
             keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : .all)
