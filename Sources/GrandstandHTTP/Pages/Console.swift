@@ -95,7 +95,8 @@ package struct Console: Sendable {
             // Before the reports, whose IDs are in the same place.
             ReconciliationForms(
                 apps: d.apps, operations: d.reconciliationOperations, limits: d.reconciliationLimits),
-            ReconciliationPages(apps: d.apps, store: d.reconciliations), KeyPages(keys: d.keyOperations, webhooks: d.webhookOperations),
+            ReconciliationPages(apps: d.apps, store: d.reconciliations),
+            KeyPages(keys: d.keyOperations, webhooks: d.webhookOperations),
             WebhookPages(webhooks: d.webhookOperations),
             AuditPages(log: d.auditLog),
         ]
