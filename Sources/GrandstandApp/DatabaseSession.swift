@@ -101,9 +101,11 @@ package struct DatabaseSession: Sendable {
             var configuration = configuration
             configuration.maximumConnections = sizes[pool]
             configuration.onWait = onWait(pool.rawValue)
-            configuration.onFailure = onFailure
-            // A look at the database is to find out by itself.
-            if pool != .probe { configuration.health = health }
+            // A look at the database is to find out by itself, and tells its result itself.
+            if pool != .probe {
+                configuration.onFailure = onFailure
+                configuration.health = health
+            }
             configuration.onlyReads = onlyReads
             if onlyReads { configuration.mustWrite = false }
             return PostgresPool(configuration: configuration, logger: logger)

@@ -62,8 +62,7 @@ package struct Doctor: Sendable {
     private func databaseChecks(
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
-        // On the connection that the other checks use: a database may have but one left.
-        let finding = await DatabaseProbe(session.pool, onlyReads: configuration.onlyReads).finding()
+        let finding = await DatabaseProbe(session.probePool, onlyReads: configuration.onlyReads).finding()
         if let finding, finding.trouble.keepsAway {
             return (
                 Self.noDatabase(
