@@ -48,18 +48,18 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 let consoleTemplates: [String: [String]] = [
     "Apps": ["app-form", "app", "apps"],
     "Audit": ["audit"],
-    "Broadcasts": ["composer"],
+    "Broadcasts": ["check", "composer", "findings"],
     "Channels": ["channels"],
-    "Events": ["event", "events", "new-event"],
+    "Events": ["event", "events", "match-plot", "new-event"],
     "Keys": ["key", "keys"],
     "Overview": ["overview"],
     "Pages": [
-        "command", "confirm-key", "facts", "layout", "option", "pager", "pieces", "problem", "question", "refusal",
-        "refused", "secret", "table", "time", "token",
+        "bar", "command", "confirm-key", "facts", "layout", "notice", "option", "pager", "pieces", "problem",
+        "question", "refusal", "refused", "secret", "table", "time", "token",
     ],
     "Quotas": ["plot"],
     "Reconciliations": ["reconciliation", "reconciliations", "runs"],
-    "Season": ["season"],
+    "Season": ["season-event", "season"],
     "SignIn": ["sign-in"],
     "Webhooks": ["webhook-delivery", "webhook-form", "webhook", "webhooks"],
 ]

@@ -42,7 +42,11 @@ def set_up(place, browser):
         place.call("PUT", f"/v1/apps/{app}", {
             "name": name, "teamId": "SIMULATOR1", "keyId": "SIMULATOR1", "channelLimit": 100,
             "preview": {"compact": "{{home}} – {{away}}", "expanded": "Derby {{home}} – {{away}}, {{minute}}′"}})
-    place.call("PUT", "/v1/events/derby", {"name": "Derby", "kind": "match", "audiences": [AUDIENCE]})
+    place.call("PUT", "/v1/events/derby", {
+        "name": "Derby", "kind": "match", "audiences": [AUDIENCE, dict(AUDIENCE, environment="development")],
+        "topics": ["team:derby"], "start": {
+            "attributesType": "MatchAttributes", "attributes": {}, "contentState": {"home": 0, "away": 0, "minute": 0},
+            "alert": {"title": "Derby", "body": "It begins."}}})
     place.call("PUT", "/v1/events/night-tour", {
         "name": "Night tour", "audiences": [dict(AUDIENCE, bundleId=OTHER)]})
     for number, text in enumerate(HOSTILE.values()):
@@ -89,7 +93,7 @@ def every_page(place, browser):
             b.look("page-" + (re.sub(r"[^a-z]+", "-", kind.removeprefix("/console").lower()).strip("-") or "overview"))
             waiting += [urllib.parse.urlsplit(a.get_attribute("href")).path for a in b.all("body a[href]")
                         if (a.get_attribute("href") or "").startswith(place.url + "/console")]
-        for part in ("season", "keys", "webhooks", "audit-log", "channels", "reconciliations", "compose"):
+        for part in ("season", "keys", "webhooks", "audit-log", "channels", "reconciliations"):
             assert any(part in kind for kind in seen), f"no link leads to {part}: {sorted(seen)}"
         return b.findings
 
@@ -113,14 +117,24 @@ def a_season(place, browser):
 
 
 def compose(b, content, button="Send", **fields):
-    b.press("Compose an update")
-    b.wait("the composer", lambda: b.all("textarea[name=contentState]"))
     b.fill("contentState", content)
     if fields:
-        b.one("details.more summary").click()
+        b.one("#composer-more summary").click()
     for name, value in fields.items():
         b.driver.execute_script("document.querySelector(`[name=${arguments[0]}]`).value = arguments[1]", name, value)
     b.press(button)
+    if button == "Send":
+        b.wait("the notice", lambda: b.all(".desk .note.ok"))
+
+
+# What of the match page is not within the window as it is, without scrolling.
+OUTSIDE = """
+return ['.score .lock-screen', '.outcome', '[name=contentState]', '[name=alertTitle]', '.composer button.primary',
+    '[data-verdict]', '.match-plot svg', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
+  const box = document.querySelector(css)?.getBoundingClientRect();
+  return !box || box.top < 0 || box.bottom > innerHeight || box.right > innerWidth;
+});
+"""
 
 
 def a_match(place, browser):
@@ -129,11 +143,16 @@ def a_match(place, browser):
             b.sign_in(place.admin)
             b.open("/console/events/derby")
         # Wrong input first: said while typing, refused when sent, nothing changed.
-        compose(desk, "{\"home\": 1, }", button="Send")
-        desk.wait_text("contentState")
+        desk.fill("contentState", "{\"home\": 1, }")
+        desk.wait("what is wrong", lambda: "1 place to correct" in desk.one("[data-verdict]").text)
+        assert desk.one("[name=contentState]").get_attribute("aria-invalid") == "true"
+        desk.press("Send")
+        desk.wait("the refusal", lambda: desk.all("[data-refusal]"))
         assert place.call("GET", "/v1/events/derby/broadcasts")["items"] == []
         desk.look("composer-refused")
         desk.fill("contentState", "{\"home\": 1, \"away\": 0, \"minute\": 12}")
+        desk.wait("what it comes to", lambda: "of 5,120 bytes" in desk.one("[data-verdict]").text)
+        assert "1 – 0" in desk.one("[data-findings]").text
         desk.press("Preview")
         desk.wait_text("What would be sent")
         desk.wait_text("1 – 0")
@@ -141,12 +160,12 @@ def a_match(place, browser):
         assert place.call("GET", "/v1/events/derby/broadcasts")["items"] == []
         marker = viewer.driver.execute_script("return window.marker = Math.random()")
         desk.press("Send")
-        desk.wait("the match page", lambda: desk.path.startswith("/console/events/derby") and "compose" not in desk.path)
+        desk.wait("the match page", lambda: desk.path == "/console/events/derby#compose")
         sent = datetime.datetime.now()
         viewer.wait_text("1 – 0", 5)
         seconds = (datetime.datetime.now() - sent).total_seconds()
         assert seconds < 1, f"the update was on the other screen after {seconds:.2f} s"
-        viewer.wait_text("200", 5)
+        viewer.wait("Apple's answer", lambda: viewer.all(".rows .dot.accepted") and viewer.all(".outcome .dot.accepted"), 5)
         assert viewer.driver.execute_script("return window.marker") == marker, "the page was loaded anew"
         # A scheduled one, withdrawn.
         later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=2)
@@ -155,14 +174,55 @@ def a_match(place, browser):
         viewer.wait_text("scheduled", 5)
         desk.press("Withdraw")
         desk.wait_text("withdrawn")
-        for number in range(2, 4):
-            compose(desk, "{\"home\": %d, \"away\": 1, \"minute\": %d}" % (number, number * 20))
+        # Who types is told that somebody else was faster; who does not begins with the newest.
+        viewer.fill("alertTitle", "Half-time")
+        for number in range(2, 8):
+            compose(desk, "{\"home\": %d, \"away\": 1, \"minute\": %d}" % (number, number * 11))
             viewer.wait_text(f"{number} – 1", 5)
+        viewer.wait("the warning", lambda: viewer.one("[data-newer]").is_displayed())
+        viewer.look("match-newer")
         desk.open("/console/events/derby")
-        desk.look("match")
+        desk.wait("the newest content", lambda: "7" in desk.one("[name=contentState]").get_attribute("value"))
+        desk.wait("the answer", lambda: desk.all(".outcome .dot.accepted"))
+        outside = desk.driver.execute_script(OUTSIDE)
+        assert not outside, f"not within 1280 × 800: {outside}"
+        desk.picture("match-window", height=800)
         if place.keep:
-            desk.picture("match", place.keep, height=1_150)
+            desk.picture("match", place.keep, height=800)
+        desk.look("match")
+        desk.one(".rows summary").click()
+        desk.wait_text("Apple took it (200)")
+        desk.look("match-row")
         return desk.findings + [f for f in viewer.findings]
+
+
+def the_readers_zone(place, browser):
+    """Times are the reader's, in fields, too; what is sent is UTC."""
+    place.call("PUT", "/v1/events/zoned", {
+        "name": "Zoned", "startsAt": "2031-03-01T20:30:00Z", "endsAt": "2031-03-01T22:30:15Z", "audiences": [AUDIENCE]})
+    with browser() as b:
+        b.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+        b.sign_in(place.admin)
+        b.open("/console/events/zoned")
+        b.wait_text("Times are in Asia/Tokyo")
+        assert "Mar 2, 2031" in b.one(".heading").text, b.one(".heading").text
+        assert b.one(".heading time").get_attribute("title") == "2031-03-01 20:30 UTC"
+        field = b.one("main [name=startsAt]")
+        assert field.get_attribute("value") == "2031-03-02T05:30", field.get_attribute("value")
+        assert b.one("main [name=endsAt]").get_attribute("value") == "2031-03-02T07:30:15"
+        assert "Asia/Tokyo" in b.one("main form[action$=move]").text
+        b.driver.execute_script("arguments[0].value = '2031-03-02T04:00'", field)
+        b.press("Move it")
+        b.wait_text("It is moved")
+        moved = place.call("GET", "/v1/events/zoned")
+        assert moved["startsAt"].startswith("2031-03-01T19:00:00"), moved["startsAt"]
+        assert moved["endsAt"].startswith("2031-03-01T22:30:15"), moved["endsAt"]
+        # An event of the evening in UTC is on the next day there.
+        b.open("/console/season?from=2031-02-27")
+        b.wait("the day", lambda: b.all('[data-day="2031-03-02"] a[href$=zoned]'))
+        b.open("/console/audit-log")
+        assert "UTC" not in b.one("main").text, "a time on the page is not the reader's"
+        return b.findings
 
 
 def the_final_whistle(place, browser):
@@ -170,6 +230,7 @@ def the_final_whistle(place, browser):
         b.sign_in(place.admin)
         b.open("/console/events/derby")
         b.press("End it")
+        b.wait("the end in the composer", lambda: b.one("[name=event][value=end]").is_selected())
         b.wait("the composer", lambda: b.all("textarea[name=contentState]"))
         b.press("Send")
         b.wait_text("Yes, send the end")
@@ -251,8 +312,7 @@ def one_app_only(place, browser):
         for path in ("/console", "/console/events", "/console/season", "/console/apps", "/console/audit-log"):
             b.open(path)
             assert "Stadium" not in b.driver.page_source and "Derby" not in b.driver.page_source, path
-        for path in ("/console/events/derby", f"/console/apps/{APP}", f"/console/apps/{APP}/production/channels",
-                     "/console/events/derby/compose"):
+        for path in ("/console/events/derby", f"/console/apps/{APP}", f"/console/apps/{APP}/production/channels"):
             b.open(path)
             assert "Derby" not in b.driver.page_source, f"{path} shows another app's event"
         b.open("/console/events/night-tour")
@@ -264,7 +324,6 @@ def without_scripts(place, browser):
     with browser(scripts=False) as b:
         b.sign_in(place.admin)
         b.open("/console/events/derby")
-        b.press("Compose an update")
         b.fill("contentState", "{\"home\": 4, \"away\": 4, \"minute\": 80}")
         b.press("Preview")
         b.wait_text("What would be sent")
@@ -304,16 +363,15 @@ def by_keyboard(place, browser):
         place.call("PUT", "/v1/events/cup", {"name": "Cup", "audiences": [AUDIENCE]})
         b.open("/console/events/cup")
         b.driver.switch_to.active_element.send_keys(place.admin, Keys.ENTER)
-        b.wait_text("Compose an update")
-        press("Compose an update")
-        b.wait("the composer", lambda: b.all("textarea[name=contentState]"))
+        b.wait_text("Next message")
         field = tab_to(lambda e: e.get_attribute("name") == "contentState")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys("{\"home\": 2, \"away\": 2}")
         press("Send")
         b.wait_text("2 – 2")
-        press("End it")
-        b.wait("the composer", lambda: b.all("textarea[name=contentState]"))
+        # The next tab after sending is in the composer again, and so is the end.
+        tab_to(lambda e: e.get_attribute("name") == "event", most=3).send_keys(Keys.ARROW_RIGHT)
+        assert b.one("[name=event][value=end]").is_selected()
         press("Send")
         b.wait_text("Yes, send the end")
         press("Yes, send the end")
@@ -331,7 +389,7 @@ def strangers(place, browser):
             assert "\u202e" not in b.text and "\u2066" not in b.text
             b.look(f"hostile-{number}")
         cookies = "; ".join(f"{c['name']}={c['value']}" for c in b.driver.get_cookies())
-        b.open("/console/events/derby/compose")
+        b.open("/console/events/derby")
         token = b.one("main form [name=token]").get_attribute("value")
 
         def post(fields, **headers):
@@ -357,5 +415,5 @@ def strangers(place, browser):
         return b.findings
 
 
-CHAPTERS = [set_up, sign_in, a_season, a_match, the_final_whistle, channels_and_quota, every_page, keys, one_app_only,
+CHAPTERS = [set_up, sign_in, a_season, a_match, the_readers_zone, the_final_whistle, channels_and_quota, every_page, keys, one_app_only,
             without_scripts, by_keyboard, strangers]

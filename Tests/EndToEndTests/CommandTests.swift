@@ -89,7 +89,8 @@ struct CommandTests {
             #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
             #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
             // The list that is to remain, and no other way, takes one away.
-            let rest = #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
+            let rest =
+                #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
                 + #""storagePolicy": "noMessageStored"}]}"#
             let fewer = try await grandstand(stage, "event", "put", "derby", "--fields", rest)
             #expect(fewer.exitCode == 0, "\(fewer.text)")

@@ -134,7 +134,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     /// What an event declares, as options.
     struct Fields: FieldOptions {
         @Option(help: "What people know the event by.") var name: String?
-        @Option(help: "Who follows it; may be repeated. put keeps the audiences that are not named, patch replaces all.")
+        @Option(help: "Who follows it; may be repeated. put keeps audiences that are not named, patch replaces all.")
         var audience: [String] = []
         @Option(help: "A word for filtering, e.g. football.") var kind: String?
         @Option(help: "RFC 3339.") var startsAt: String?

@@ -18,12 +18,12 @@ struct AuditTrail: ConsolePage {
         actor = filter.actor ?? ""
         actions = Choice.all(AuditAction.self, chosen: filter.action)
         bundleID = filter.bundleID?.rawValue ?? ""
-        from = visit.query["from"] ?? ""
-        to = visit.query["to"] ?? ""
+        from = FormTime.local(visit.query["from"] ?? "")
+        to = FormTime.local(visit.query["to"] ?? "")
         entries = Table(
             "Who did what, and what Apple answered; the newest first", nothing: "No entry fits.", page.items,
             [
-                Column("When") { [.moment($0.at)] }, Column("Who") { [.quoted($0.actor)] },
+                Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
                 Column("Action") { [.words($0.action.rawValue)] },
                 Column("App") { entry in
                     [.quoted(Wording.list(entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue))]

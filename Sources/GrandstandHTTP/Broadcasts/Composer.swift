@@ -2,10 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A message in the making: what is typed, what is wrong with it, and what it would come to.
-struct Composer: ConsolePage {
-    var template: TemplateName { .composer }
-    let title: String
+/// A message in the making: what is typed, what is wrong with it, and what it would come to. It stands on the page of its event.
+struct Composer: Sendable {
     let eventHref: String
     let previewAction: String
     let sendAction: String
@@ -14,24 +12,31 @@ struct Composer: ConsolePage {
     let sendAtLocal: String
     let staleLocal: String
     let dismissalLocal: String
+    /// Where there is a choice.
     let audienceChoices: [Choice]
+    let chosenAudiences: String
     let priorities: [Choice]
     let variants: String?
-    /// Bytes that Apple takes of a whole message.
-    let maximumBytes: Int
-    let hasTokens: Bool
+    /// Whether something is said in the fields that are folded away.
+    let saysMore: Bool
     let refusal: FormRefusal?
     let preview: PreviewReading?
-    /// The words before an end can be sent; with a preview.
+    /// What was found, in a line; empty before it was looked at.
+    let verdict: String
+    /// The words before an end can be sent.
     let question: String?
+    /// The message whose content it began with; empty: none. A page knows by it that a newer one was sent since.
+    let newestID: String
 
+    /// - Parameters:
+    ///   - newest: the newest message of the event.
+    ///   - asksForEnd: whether an end was to be sent and has to be confirmed.
     init(
-        _ event: Event, _ message: MessageForm, faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil,
-        preview: PreviewReading? = nil
+        _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
+        refusal: APIProblem? = nil, preview: PreviewReading? = nil, asksForEnd: Bool = false
     ) {
         let specification = event.specification
         let key = specification.key
-        title = (message.isEnd ? "End of " : "Update of ") + specification.name
         eventHref = ConsolePath.event(key)
         previewAction = ConsolePath.event(key, "preview")
         sendAction = ConsolePath.event(key, "send")
@@ -40,17 +45,36 @@ struct Composer: ConsolePage {
         sendAtLocal = FormTime.local(message.sendAt)
         staleLocal = FormTime.local(message.staleDate)
         dismissalLocal = FormTime.local(message.dismissalDate)
-        audienceChoices = specification.audiences.prefix(200).map {
-            AudienceChoice.choice($0, chosen: message.audiences)
-        }
+        let audiences = specification.audiences
+        audienceChoices =
+            audiences.count < 2
+            ? [] : audiences.prefix(200).map { AudienceChoice.choice($0, chosen: message.audiences) }
+        let chosen = audienceChoices.count(where: \.isChosen)
+        chosenAudiences =
+            chosen == 0 ? "everybody" : "\(Wording.number(chosen)) of \(Wording.count(audiences.count, "audience"))"
         priorities = Choice.priorities(chosen: message.priority)
-        let names = Set(specification.audiences.compactMap(\.variant)).sorted().map(\.rawValue)
+        let names = Set(audiences.compactMap(\.variant)).sorted().map(\.rawValue)
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
-        hasTokens = specification.audiences.contains { $0.delivery == .tokens }
-        maximumBytes = hasTokens ? APNsLimits.devicePayload : APNsLimits.broadcastPayload
+        saysMore =
+            ![
+                message.sendAt, message.staleDate, message.dismissalDate, message.expiresIn, message.priority,
+                message.relevanceScore, message.alert,
+            ].allSatisfy(\.isEmpty)
         self.refusal = FormRefusal(refusal, faults, nothing: "Nothing was sent.")
         self.preview = preview
-        question = preview != nil && message.isEnd ? Self.question(specification, message) : nil
+        verdict = Self.verdict(self.refusal, preview)
+        question = asksForEnd ? Self.question(specification, message) : nil
+        newestID = newest?.uuidString.lowercased() ?? ""
+    }
+
+    private static func verdict(_ refusal: FormRefusal?, _ preview: PreviewReading?) -> String {
+        if let refusal {
+            let count = refusal.faults.count
+            return count == 0 ? "This would be refused." : "\(Wording.count(count, "place")) to correct."
+        }
+        guard let preview else { return "" }
+        let warnings = preview.warnings.count
+        return preview.largest + (warnings == 0 ? "" : ", \(Wording.count(warnings, "warning"))")
     }
 
     private static func question(_ event: EventSpecification, _ message: MessageForm) -> String {
@@ -62,4 +86,11 @@ struct Composer: ConsolePage {
             "This ends \(event.name) for \(audiences). Activities that get it are over, and Apple lets nobody bring them "
             + "back; what waits is not sent any more. Is it really over?"
     }
+}
+
+/// What a message in the making was found to come to, alone: what a page's script asks for while somebody types.
+struct MessageCheck: ConsolePage {
+    var template: TemplateName { .check }
+    let title = "Check"
+    let composer: Composer
 }

@@ -180,7 +180,8 @@ extension FormFields {
     }
 }
 
-/// Times in forms: a browser's `datetime-local` without a zone is UTC here, as its label says.
+/// Times in forms: a browser's `datetime-local` without a zone is UTC here, as its label says. With scripts the label says the
+/// reader's zone, the field has the reader's time, and what is sent is UTC (`console.js`).
 enum FormTime {
     /// `2026-11-21T20:45` → `2026-11-21T20:45:00Z`; anything else as it is, for the API to judge.
     static func utc(_ text: String) -> String {
@@ -193,8 +194,11 @@ enum FormTime {
         }
     }
 
-    /// As `datetime-local` takes it, in UTC, to the second.
-    static func local(_ date: Date?) -> String { date.map { String(RFC3339.text($0).prefix(19)) } ?? "" }
+    /// As `datetime-local` takes it, in UTC; with seconds only where there are some.
+    static func local(_ date: Date?) -> String {
+        guard let text = date.map({ RFC3339.text($0).prefix(19) }) else { return "" }
+        return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
+    }
 
     /// The same of text that is a time; other text as it is.
     static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }

@@ -8,15 +8,27 @@ struct PreviewReading: Sendable {
     let goesAt: Moment
     let isScheduled: Bool
     let givesUpAt: Moment
-    let audiences: [PreviewedAudience]
+    /// The first of them: a page need not show hundreds.
+    let previewed: [PreviewedAudience]
+    let audiencesLeftOut: String?
+    /// `At most 312 of 5,120 bytes`, of the message that is nearest to its limit.
+    let largest: String
     let warnings: [String]
+
+    private static let shown = 12
 
     init(_ preview: BroadcastRehearsalView) {
         let rehearsal = preview.rehearsal
         goesAt = Moment(rehearsal.goesAt)
         givesUpAt = Moment(rehearsal.expiresAt)
         isScheduled = rehearsal.isScheduled
-        audiences = rehearsal.parts.map { PreviewedAudience($0, of: preview) }
+        previewed = rehearsal.parts.prefix(Self.shown).map { PreviewedAudience($0, of: preview) }
+        let rest = rehearsal.parts.count - previewed.count
+        audiencesLeftOut = rest > 0 ? "\(Wording.count(rest, "more audience")) would get it." : nil
+        largest =
+            rehearsal.parts.min { $0.kind.bodyLimit - $0.bytes < $1.kind.bodyLimit - $1.bytes }.map {
+                "At most \(PreviewedAudience.size($0))"
+            } ?? "Nobody would get it"
         warnings = rehearsal.warnings
     }
 }
@@ -38,7 +50,7 @@ struct PreviewedAudience: Sendable {
 
     init(_ part: BroadcastRehearsal.Part, of preview: BroadcastRehearsalView) {
         name = part.audience.words + (part.kind.isCrowd ? " (by token)" : "")
-        size = "\(Wording.number(part.bytes)) of \(Wording.number(part.kind.bodyLimit)) bytes"
+        size = Self.size(part)
         priority = Wording.number(preview.priority(of: part).rawValue)
         expiration = part.apnsExpiration == 0 ? "not stored" : "stored until \(Moment(epoch: part.apnsExpiration).text)"
         let shown = preview.shown(part)
@@ -49,5 +61,10 @@ struct PreviewedAudience: Sendable {
         replaced =
             count == 0
             ? nil : "\(Wording.count(count, "message")) that \(count == 1 ? "waits" : "wait") would not be sent."
+    }
+
+    /// `312 of 5,120 bytes`
+    static func size(_ part: BroadcastRehearsal.Part) -> String {
+        "\(Wording.number(part.bytes)) of \(Wording.number(part.kind.bodyLimit)) bytes"
     }
 }

@@ -3,7 +3,8 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// One event: what a lock screen shows of it, its audiences, its messages with what became of them, and what can be done.
+/// One event, on one screen: what a lock screen shows of it, the next message in the making, the messages with what became of
+/// them, and what can be done.
 struct EventDetail: ConsolePage {
     var template: TemplateName { .event }
     let title: String
@@ -11,16 +12,32 @@ struct EventDetail: ConsolePage {
     var refresh: Int? { refreshSeconds }
     let liveKey: EventKey?
     var liveEvent: EventKey? { liveKey }
+    let eventState: String
+    let begins: Moment?
+    let finishes: Moment?
+    /// Channels that are not as they should be, in words.
+    let channelsNote: String?
     let facts: [Fact]
+    let throttled: [String]
     let cards: [ScoreCard]
     let audiences: Table
     let starts: Table
+    let startBars: [StartBar]
+    let matchPlot: MatchPlot?
     /// What waits for its time, the next one first.
     let coming: [TimelineEntry]
     let comingLeftOut: String?
     let timeline: [TimelineEntry]
+    /// What the places of dots in a line are for; empty where deliveries are counted.
+    let places: [String]
+    /// How many places there are, as the stylesheet names it.
+    let placesClass: String
+    /// The newest message of all.
+    let latest: TimelineEntry?
     let pager: Pager
     let doing: EventActions
+    /// `nil`: the event takes no messages any more.
+    let composer: Composer?
 
     /// What is read of an event.
     struct Contents: Sendable {
@@ -29,6 +46,8 @@ struct EventDetail: ConsolePage {
         let page: Page<Broadcast>
         /// The newest ones, whichever page is shown.
         let newest: [Broadcast]
+        /// Those that the drawing shows, with the newest.
+        var plotted: [Broadcast] = []
         /// The next that wait for their time; not on older pages.
         var scheduled = Page<Broadcast>(items: [], nextCursor: nil)
         var starts: [AudienceStart] = []
@@ -37,32 +56,69 @@ struct EventDetail: ConsolePage {
         var throttles: [Throttle] = []
     }
 
-    init(_ contents: Contents, _ visit: Visit) {
+    init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
         let event = contents.event
         let specification = event.specification
+        let key = specification.key
         title = specification.name
         // An older page does not change any more.
         refreshSeconds = visit.isAtStart ? (event.state.isOver ? 30 : 5) : nil
-        liveKey = visit.isAtStart ? specification.key : nil
+        liveKey = visit.isAtStart ? key : nil
+        eventState = event.state.rawValue
+        begins = specification.startsAt.map { Moment($0) }
+        finishes = specification.endsAt.map { Moment($0) }
+        channelsNote = Self.channelsNote(event)
         facts =
             [
-                Fact("Key", .code(specification.key.rawValue)), Fact("State", .state(event.state.rawValue)),
-                Fact("Kind", .quoted(specification.kind ?? "")), Fact("Starts", .moment(specification.startsAt)),
-                Fact("Ends", .moment(specification.endsAt)), Fact("Channels open", .moment(specification.opensAt)),
-                Fact("Changed", .moment(event.updatedAt)),
+                Fact("Key", .code(key.rawValue)), Fact("Kind", .quoted(specification.kind ?? "")),
+                Fact("Channels open", .moment(specification.opensAt)), Fact("Changed", .moment(event.updatedAt)),
             ].said
-            + contents.throttles.map { throttle in
-                Fact("\(throttle.app.bundleID), \(throttle.app.environment.rawValue)", .words(throttle.sentence))
-            }
+        throttled = contents.throttles.map {
+            "\($0.app.bundleID), \($0.app.environment.rawValue): \($0.sentence)"
+        }
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
         starts = Self.starts(contents.starts)
-        coming = contents.scheduled.items.map { TimelineEntry($0, of: specification.key, contents.previews) }
+        startBars = contents.starts.prefix(Self.startBarsShown).map { StartBar($0.audience, $0.report) }
+        matchPlot = MatchPlot(contents.plotted, until: event.state.isOver ? nil : visit.now)
+        func entry(_ broadcast: Broadcast) -> TimelineEntry {
+            TimelineEntry(broadcast, of: key, specification.audiences, contents.previews)
+        }
+        coming = contents.scheduled.items.map(entry)
         comingLeftOut =
             contents.scheduled.nextCursor == nil ? nil : "More wait than are shown here; the API lists them all."
-        timeline = contents.page.items.map { TimelineEntry($0, of: specification.key, contents.previews) }
-        pager = Pager(visit, nextCursor: contents.page.nextCursor)
+        timeline = contents.page.items.map(entry)
+        places = Self.places(specification.audiences)
+        placesClass = places.isEmpty ? "counted" : "places-\(places.count)"
+        latest = contents.newest.first.map(entry)
+        // A form that was refused is answered under another path.
+        pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
         doing = EventActions(event, starts: contents.starts)
+        self.composer = composer
+    }
+
+    private static let startBarsShown = 4
+
+    /// What tells the audiences apart, in a word or two each.
+    private static func places(_ audiences: [Audience]) -> [String] {
+        guard audiences.count <= DeliveryDot.places else { return [] }
+        let apps = Set(audiences.map(\.bundleID)).count
+        let environments = Set(audiences.map(\.environment)).count
+        return audiences.map { audience in
+            let words = [
+                apps > 1 ? audience.bundleID.rawValue.split(separator: ".").last.map(String.init) : nil,
+                environments > 1 ? audience.environment.rawValue : nil, audience.variant?.rawValue,
+            ].compactMap(\.self)
+            return words.isEmpty ? audience.environment.rawValue : words.joined(separator: " ")
+        }
+    }
+
+    private static func channelsNote(_ event: Event) -> String? {
+        let states = zip(event.specification.audiences, event.channels).filter { $0.0.delivery == .channel }.map(
+            \.1.state)
+        let wrong = states.filter { $0 != .active }
+        guard !event.state.isOver, !wrong.isEmpty else { return nil }
+        return "Channels: \(Wording.tally(states.map { $0 == .none ? "not made" : $0.rawValue }))"
     }
 
     /// Each audience, and its channel.
@@ -122,7 +178,6 @@ extension Audience {
 
 /// What an organiser may do with the event as it stands; `nil`: not now.
 struct EventActions: Sendable {
-    let composeHref: String?
     let endHref: String?
     let cancelHref: String?
     let reopenHref: String?
@@ -137,7 +192,6 @@ struct EventActions: Sendable {
         let specification = event.specification
         let key = specification.key
         let isOpen = !event.state.isOver
-        composeHref = isOpen ? ConsolePath.composer(key) : nil
         endHref = isOpen ? ConsolePath.composer(key, from: nil, "end") : nil
         cancelHref = isOpen ? ConsolePath.event(key, "cancel") : nil
         reopenHref = isOpen ? nil : ConsolePath.event(key, "reopen")

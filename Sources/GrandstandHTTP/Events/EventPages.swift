@@ -23,7 +23,8 @@ struct EventPages: PageGroup {
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        .page(EventDetail(try await reader.contents(visit), visit))
+        let contents = try await reader.contents(visit)
+        return .page(EventDetail(contents, visit, composer: try await reader.composer(contents, visit)))
     }
 }
 
@@ -53,6 +54,11 @@ struct EventReader: Sendable {
         let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
         let newest = visit.isAtStart ? page.items : try await newest(of: key, visit).items
         var contents = EventDetail.Contents(event: event, page: page, newest: newest)
+        let plotted = MatchPlot.length(audiences: event.specification.audiences.count)
+        contents.plotted =
+            visit.isAtStart && page.nextCursor == nil
+            ? newest
+            : try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: plotted, cursor: nil)).items
         if visit.isAtStart {
             contents.scheduled = try await outbox.scheduled(
                 of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))

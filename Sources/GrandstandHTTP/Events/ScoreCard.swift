@@ -43,7 +43,7 @@ struct ScoreCard: Sendable, Equatable {
         scoreCompact = text?.compact
         scoreExpanded = text?.expanded
         scoreJSON = text == nil ? content.map { ReadableJSON.text($0) } : nil
-        shownSince = shown.map { Moment($0.acceptedAt) }
+        shownSince = shown.map { Moment($0.acceptedAt, exact: true) }
         let coming = broadcasts.prefix { $0.id != shown?.id }.contains { $0.isOnItsWay(to: audience) }
         if coming {
             scoreNote = "Something newer is on its way."

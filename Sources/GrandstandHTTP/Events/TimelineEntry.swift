@@ -4,43 +4,60 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// One message of an event, with what it said and what became of it.
+/// One message of an event: a line, and behind it what it said and what became of it.
 struct TimelineEntry: Sendable {
     let id: String
     let acceptedAt: Moment
     /// `update` or `end`.
     let message: String
+    let isEnd: Bool
     let state: String
-    /// The key that asked for it.
+    /// Where it is not simply under way or done: `scheduled`, `cancelled`.
+    let unusual: String?
+    /// The key that asked for it, by its name.
     let by: String
     let goesAt: Moment?
     /// By the app's template.
     let entryText: String?
+    /// In one line: by the template, else the beginning of the content.
+    let gist: String
     /// As it was written, with what it differs by variant.
     let contents: [TimelineContent]
     /// Title and body.
     let alertText: String?
     /// `nil`: all audiences.
     let onlyFor: String?
+    /// What became of it, in the line.
+    let dots: [DeliveryDot]
     let lines: [DeliveryLine]
     let warnings: [String]
+    /// What to do about the first delivery that went wrong.
+    let firstAdvice: String?
     /// Where to take it back; `nil`: it cannot be.
     let withdrawAction: String?
     let resendHref: String
 
-    /// - Parameter previews: of the apps that have templates; the first one's is shown.
-    init(_ broadcast: Broadcast, of key: EventKey, _ previews: [BundleID: ContentPreview]) {
+    /// - Parameters:
+    ///   - audiences: the event's, in whose order the dots are.
+    ///   - previews: of the apps that have templates; the first one's is shown.
+    init(
+        _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
+    ) {
         let request = broadcast.request
         let payload = request?.payload
         id = broadcast.id.uuidString.lowercased()
-        acceptedAt = Moment(broadcast.acceptedAt)
+        acceptedAt = Moment(broadcast.acceptedAt, exact: true)
         message = broadcast.event.rawValue
+        isEnd = broadcast.event == .end
         state = broadcast.state.rawValue
-        by = broadcast.by ?? ""
+        unusual = [.scheduled, .cancelled].contains(broadcast.state) ? broadcast.state.rawValue : nil
+        let actor = broadcast.by ?? ""
+        by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
         goesAt = broadcast.sendAt.map { Moment($0) }
         let apps = broadcast.deliveries.map(\.bundleID)
         let preview = apps.lazy.compactMap { previews[$0] }.first ?? previews.values.first
         entryText = preview?.shown(payload?.contentState).flatMap { $0.compact ?? $0.expanded }
+        gist = Self.line(entryText ?? payload?.contentState.map { ReadableJSON.line($0) } ?? "")
         contents = request.map(TimelineContent.all) ?? []
         alertText = payload?.alert.flatMap(Self.text)
         onlyFor = request?.audiences.map { selectors in
@@ -49,10 +66,18 @@ struct TimelineEntry: Sendable {
                     .joined(separator: " ")
             }.joined(separator: ", ")
         }
+        dots = DeliveryDot.all(of: broadcast, audiences)
         lines = broadcast.deliveries.map { DeliveryLine($0, of: broadcast) }
+        firstAdvice = lines.lazy.compactMap(\.deliveryAdvice).first
         warnings = broadcast.warnings
         withdrawAction = broadcast.isWithdrawable ? ConsolePath.withdrawal(of: broadcast.id, key) : nil
         resendHref = ConsolePath.composer(key, from: broadcast.id)
+    }
+
+    /// The beginning of a text, in one line.
+    private static func line(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.count > 120 ? line.prefix(119) + "…" : line
     }
 
     /// An alert's title and body, whatever of them is a string.
@@ -87,6 +112,60 @@ struct TimelineContent: Sendable {
             }
         }
         return all
+    }
+}
+
+/// What became of a message, in a few letters: for one audience, or for all whose deliveries are in the same state.
+struct DeliveryDot: Sendable, Equatable {
+    /// A delivery's, which gives the sign and its colour; empty where the message was not for the audience.
+    let dotState: String
+    /// `41 ms`, `queued`, `12`
+    let brief: String
+    /// The same in words.
+    let dotWords: String
+
+    /// Audiences with a place of their own in a line; of more than that deliveries are counted by their states.
+    static let places = 3
+
+    static func all(of broadcast: Broadcast, _ audiences: [Audience]) -> [DeliveryDot] {
+        if audiences.count <= places, broadcast.deliveries.count <= places {
+            return audiences.map { audience in
+                let delivery = broadcast.deliveries.first { $0.isOf(audience) }
+                return delivery.map { DeliveryDot($0, of: broadcast) }
+                    ?? DeliveryDot(dotState: "", brief: "", dotWords: "\(audience.words): nothing")
+            }
+        }
+        var dots = broadcast.counts.map { state, count in
+            DeliveryDot(
+                dotState: state.rawValue, brief: Wording.number(count),
+                dotWords: "\(Wording.number(count)) \(state.rawValue)")
+        }
+        if let slowest = broadcast.deliveries.compactMap({ broadcast.answerMilliseconds(of: $0) }).max() {
+            let brief = "≤ \(Wording.number(slowest)) ms"
+            dots.append(DeliveryDot(dotState: "", brief: brief, dotWords: "within \(Wording.number(slowest)) ms"))
+        }
+        return dots
+    }
+
+    private init(dotState: String, brief: String, dotWords: String) {
+        self.dotState = dotState
+        self.brief = brief
+        self.dotWords = dotWords
+    }
+
+    private init(_ delivery: Delivery, of broadcast: Broadcast) {
+        let answeredIn = broadcast.answerMilliseconds(of: delivery).map { "\(Wording.number($0)) ms" }
+        let whose = Wording.list(
+            delivery.bundleID.rawValue, delivery.environment.rawValue, delivery.variant?.rawValue)
+        dotState = delivery.state.rawValue
+        brief = answeredIn ?? delivery.state.rawValue
+        dotWords = "\(whose): \(delivery.state.rawValue)" + (answeredIn.map { " after \($0)" } ?? "")
+    }
+}
+
+extension Delivery {
+    fileprivate func isOf(_ audience: Audience) -> Bool {
+        bundleID == audience.bundleID && environment == audience.environment && variant == audience.variant
     }
 }
 
@@ -129,7 +208,7 @@ struct DeliveryLine: Sendable {
 
     private static func answer(_ delivery: Delivery) -> String {
         let reason = delivery.reason.map { ": \($0)" } ?? ""
-        let again = delivery.nextAttemptAt.map { ", again at \(Moment($0).text)" } ?? ""
+        let again = delivery.nextAttemptAt.map { ", again at \(Moment($0, exact: true).text)" } ?? ""
         return switch delivery.state {
         case .accepted: "Apple took it (200)"
         case .rejected: delivery.attempts > 0 ? "Apple refused it\(reason)" : "not sent\(reason)"

@@ -83,7 +83,7 @@ extension Overview {
             nothing: "There is no app yet.", isWide: true, limit: .max, quotas,
             [
                 Column("App") { [.link($0.bundleID.rawValue, ConsolePath.app($0.bundleID))] },
-                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Taken") { [.meter($0.meter)] },
+                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Taken") { [.bar($0.bar)] },
                 Column("Level") { [.level($0.level.rawValue, $0.level.rawValue)] },
                 .number("Being created") { $0.reserved }, .number("Missing") { $0.missing },
                 .number("Unmanaged") { $0.unmanaged },
@@ -113,11 +113,11 @@ extension Quota {
     /// Places taken, by channels and by creations on their way.
     var taken: Int { used + reserved }
 
-    /// A bar without a single place is still a bar.
-    var meter: Piece.Meter {
-        .init(
-            taken: taken, maximum: max(1, capacity), high: capacity * 80 / 100, critical: capacity * 95 / 100,
-            text: "\(Wording.number(taken)) of \(Wording.number(capacity))")
+    /// What is taken of the limit, and beyond it what the declared events will take at most.
+    var bar: Bar {
+        Bar(
+            [(kind: level.rawValue, count: taken), (kind: "foreseen", count: max(0, forecast.peak - taken))],
+            of: capacity, limit: capacity, text: "\(Wording.number(taken)) of \(Wording.number(capacity))")
     }
 }
 

@@ -9,13 +9,13 @@ extension ConsolePath {
     /// What is done with an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
 
+    /// The page of the event, with a message to begin with.
+    ///
     /// - Parameters:
     ///   - broadcast: whose content it begins with; `nil`: the newest.
     ///   - message: `update` or `end`.
     static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
-        link(
-            event(key, "compose"),
-            [("from", broadcast?.uuidString.lowercased()), ("event", message)])
+        link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"
     }
 
     static func withdrawal(of broadcast: UUID, _ key: EventKey) -> String {

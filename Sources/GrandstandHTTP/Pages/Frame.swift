@@ -22,7 +22,7 @@ struct Frame: Sendable {
         self.refresh = refresh
         liveSource = refresh?.isOff == false ? page.liveEvent.map(ConsolePath.live) : nil
         self.notice = notice
-        madeAt = Moment(now)
+        madeAt = Moment(now, exact: true)
     }
 }
 

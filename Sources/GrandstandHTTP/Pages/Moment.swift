@@ -2,30 +2,35 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// A time for people and for machines, both in UTC.
+/// A time for people and for machines, both in UTC. With scripts, people see it in their own zone (`console.js`), also within
+/// a sentence that has `text` in it.
 struct Moment: Sendable, Equatable {
     /// RFC 3339.
     let iso: String
-    /// `2026-11-21 20:45:07 UTC`
+    /// `2026-11-21 20:45 UTC`, with seconds where they matter.
     let text: String
+    /// Whether seconds matter.
+    let isExact: Bool
 
-    init(_ date: Date) {
+    init(_ date: Date, exact: Bool = false) {
         iso = RFC3339.text(date)
-        text = Self.readable(iso)
+        text = Self.readable(iso, exact)
+        isExact = exact
     }
 
     /// A time that is RFC 3339 already, as reports have it; text of any other form is shown as it is.
     init(iso: String) {
         self.iso = iso
-        text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0)) } ?? iso
+        text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0), false) } ?? iso
+        isExact = false
     }
 
     /// Seconds since 1970.
     init(epoch: Int) { self.init(Date(timeIntervalSince1970: Double(epoch))) }
 
-    private static func readable(_ iso: String) -> String {
+    private static func readable(_ iso: String, _ exact: Bool) -> String {
         let parts = iso.split(separator: "T", maxSplits: 1)
         guard parts.count == 2 else { return iso }
-        return "\(parts[0]) \(parts[1].prefix(8)) UTC"
+        return "\(parts[0]) \(parts[1].prefix(exact ? 8 : 5)) UTC"
     }
 }

@@ -8,10 +8,15 @@ struct Pager: Sendable {
     let onward: String?
     let isNeeded: Bool
 
-    /// - Parameter query: what the list is narrowed by; it stays.
-    init(_ visit: Visit, query: [(name: String, value: String?)] = [], nextCursor: String?) {
-        start = visit.isAtStart ? nil : ConsolePath.link(visit.path, query)
-        onward = nextCursor.map { ConsolePath.link(visit.path, query + [("cursor", $0)]) }
+    /// - Parameters:
+    ///   - path: where the list is; `nil`: where it was asked for.
+    ///   - query: what the list is narrowed by; it stays.
+    init(
+        _ visit: Visit, path: String? = nil, query: [(name: String, value: String?)] = [], nextCursor: String?
+    ) {
+        let path = path ?? visit.path
+        start = visit.isAtStart ? nil : ConsolePath.link(path, query)
+        onward = nextCursor.map { ConsolePath.link(path, query + [("cursor", $0)]) }
         isNeeded = start != nil || onward != nil
     }
 }

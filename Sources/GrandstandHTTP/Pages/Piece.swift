@@ -18,7 +18,7 @@ enum Piece: Sendable, Equatable {
     /// A state by its own word, which colours it.
     case state(String)
     case level(Level)
-    case meter(Meter)
+    case bar(Bar)
     case form(SmallForm)
 
     struct Link: Sendable, Equatable {
@@ -34,16 +34,6 @@ enum Piece: Sendable, Equatable {
     struct Level: Sendable, Equatable {
         /// `ok`, `warning`, `critical`
         let level: String
-        let text: String
-    }
-
-    /// A bar that is filled so far.
-    struct Meter: Sendable, Equatable {
-        let taken: Int
-        let maximum: Int
-        /// From here on it is a warning, and critical.
-        let high: Int
-        let critical: Int
         let text: String
     }
 
@@ -71,7 +61,9 @@ enum Piece: Sendable, Equatable {
 
     static func moment(_ moment: Moment?, else words: String = "") -> Piece { moment.map(Piece.time) ?? .words(words) }
 
-    static func moment(_ date: Date?, else words: String = "") -> Piece { moment(date.map { Moment($0) }, else: words) }
+    static func moment(_ date: Date?, exact: Bool = false, else words: String = "") -> Piece {
+        moment(date.map { Moment($0, exact: exact) }, else: words)
+    }
 
     static func event(_ key: EventKey?, else words: String = "") -> Piece {
         key.map { Piece.link($0.rawValue, ConsolePath.event($0)) } ?? .words(words)
@@ -81,7 +73,7 @@ enum Piece: Sendable, Equatable {
     var isEmpty: Bool {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
-        case .link, .dated, .time, .level, .meter, .form: false
+        case .link, .dated, .time, .level, .bar, .form: false
         }
     }
 }
@@ -89,7 +81,7 @@ enum Piece: Sendable, Equatable {
 /// Templates ask for a piece by its kind: one that it is not of is told at once, and not looked for around it.
 extension Piece: MustacheParent {
     static let kinds: Set = [
-        "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "meter", "form",
+        "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar", "form",
     ]
 
     func child(named name: String) -> Any? {
@@ -101,7 +93,7 @@ extension Piece: MustacheParent {
         case (.dated(let link), "dated"): link
         case (.time(let moment), "time"): moment
         case (.level(let level), "level"): level
-        case (.meter(let meter), "meter"): meter
+        case (.bar(let bar), "bar"): bar
         case (.form(let form), "form"): form
         case (_, let name) where Self.kinds.contains(name): false
         default: nil

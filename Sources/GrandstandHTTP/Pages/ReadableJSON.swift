@@ -14,6 +14,12 @@ enum ReadableJSON {
         return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
     }
 
+    /// JSON in one line, as it was written but for the white space; text that is no JSON as it is.
+    static func line(_ bytes: [UInt8]) -> String {
+        let compact = (try? JSONValue(parsing: bytes, maximumValues: .max))?.compact ?? bytes
+        return escaped(String(decoding: compact.prefix(500), as: UTF8.self))
+    }
+
     /// JSON text in which what hides or turns the text around it is spelled out, `\\u202e`: it means the same, and a form
     /// brings it back unchanged.
     static func escaped(_ json: String) -> String {

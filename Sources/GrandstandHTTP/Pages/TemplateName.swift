@@ -1,7 +1,7 @@
 /// Every template: a file in Templates, in the binary.
 enum TemplateName: String, CaseIterable, Sendable {
     // What pages are made of.
-    case layout, command, facts, option, pager, pieces, refusal, table, time, token
+    case layout, bar, command, facts, notice, option, pager, pieces, refusal, table, time, token
     case appForm = "app-form"
     case confirmKey = "confirm-key"
     case plot
@@ -12,7 +12,9 @@ enum TemplateName: String, CaseIterable, Sendable {
     case signIn = "sign-in"
     case webhookDelivery = "webhook-delivery"
     // What organisers work on.
-    case composer, question, runs, season
+    case check, composer, findings, question, runs, season
+    case matchPlot = "match-plot"
+    case seasonEvent = "season-event"
     case newEvent = "new-event"
 
     var bytes: [UInt8] {
@@ -35,13 +37,19 @@ enum TemplateName: String, CaseIterable, Sendable {
         case .webhooks: PackageResources.webhooks_mustache
         case .webhookDelivery: PackageResources.webhook_delivery_mustache
         case .refused: PackageResources.refused_mustache
+        case .bar: PackageResources.bar_mustache
+        case .check: PackageResources.check_mustache
         case .composer: PackageResources.composer_mustache
+        case .findings: PackageResources.findings_mustache
+        case .matchPlot: PackageResources.match_plot_mustache
+        case .notice: PackageResources.notice_mustache
         case .pieces: PackageResources.pieces_mustache
         case .refusal: PackageResources.refusal_mustache
         case .table: PackageResources.table_mustache
         case .question: PackageResources.question_mustache
         case .runs: PackageResources.runs_mustache
         case .season: PackageResources.season_mustache
+        case .seasonEvent: PackageResources.season_event_mustache
         case .newEvent: PackageResources.new_event_mustache
         case .app: PackageResources.app_mustache
         case .apps: PackageResources.apps_mustache

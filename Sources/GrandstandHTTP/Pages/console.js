@@ -1,20 +1,47 @@
 "use strict";
 // Keeps a page up to date and shows its times in the reader's zone. Everything works without it.
 (() => {
-  const zone = new Intl.DateTimeFormat(undefined, {
-    year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit",
-  });
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+  // Today's dates as times, this year's without the year; seconds only where the server says that they matter.
+  function words(date, exact, clockOnly) {
+    const now = new Date();
+    const parts = { hour: "numeric", minute: "2-digit" };
+    if (exact) parts.second = "2-digit";
+    if (!clockOnly && date.toDateString() !== now.toDateString()) {
+      Object.assign(parts, { day: "numeric", month: "short" });
+      if (date.getFullYear() !== now.getFullYear()) parts.year = "numeric";
+    }
+    return new Intl.DateTimeFormat(undefined, parts).format(date);
+  }
 
   // The reader's time in the text, UTC in the title.
   function localise(root) {
-    for (const element of root.querySelectorAll("time[datetime]:not([data-utc])")) {
+    for (const element of root.querySelectorAll("time[datetime]")) {
       const date = new Date(element.dateTime);
       if (Number.isNaN(date.getTime())) continue;
-      element.dataset.utc = element.textContent;
-      element.title = element.textContent;
-      element.textContent = zone.format(date);
+      if (!element.title) element.title = element.textContent;
+      const text = words(date, "exact" in element.dataset, element.closest("[data-day]")?.dataset.day === dayOf(date));
+      if (element.textContent !== text) element.textContent = text;
     }
+    for (const element of root.querySelectorAll("[data-zone]")) {
+      if (element.textContent !== zone) element.textContent = zone;
+    }
+    localiseSentences(root);
     localiseTicks(root);
+    localiseFields(root);
+  }
+
+  // Times within sentences of ours. Text of others stands in elements of its own and stays.
+  const written = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g;
+
+  function localiseSentences(root) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
+      node.parentElement.closest("time, bdi, code, pre, textarea, script") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.data.includes(" UTC")) continue;
+      node.data = node.data.replace(written, (all, day, minute, second) => words(new Date(`${day}T${minute}${second || ""}Z`), second));
+    }
   }
 
   // Ticks of a plot: as short as the server wrote them.
@@ -27,6 +54,54 @@
       if (!Number.isNaN(date.getTime())) {
         element.textContent = (element.textContent.includes(":") ? clock : day).format(date);
       }
+    }
+  }
+
+  const two = (number) => String(number).padStart(2, "0");
+  const dayOf = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+
+  // Fields for times have the reader's time. What is sent is UTC, in `sendTimes`.
+  function localiseFields(root) {
+    for (const field of root.querySelectorAll("input[type=datetime-local]:not([data-local])")) {
+      field.dataset.local = "yes";
+      const utc = field.defaultValue;
+      const date = new Date(utc + "Z");
+      if (!utc || Number.isNaN(date.getTime())) continue;
+      // A browser that came back to the page may have put in what was there.
+      const isKept = field.value !== utc;
+      const seconds = date.getSeconds() ? `:${two(date.getSeconds())}` : "";
+      field.defaultValue = `${dayOf(date)}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
+      if (!isKept) field.value = field.defaultValue;
+    }
+  }
+
+  function sendTimes() {
+    document.addEventListener("formdata", (event) => {
+      for (const field of event.target.querySelectorAll("input[type=datetime-local][data-local]")) {
+        const date = new Date(field.value);
+        if (field.value && !Number.isNaN(date.getTime())) {
+          event.formData.set(field.name, date.toISOString().replace(".000Z", "Z"));
+        }
+      }
+    });
+  }
+
+  // Days of a season are UTC's without scripts: here each event goes to the day that it begins on for the reader.
+  function moveToDays() {
+    for (const entry of document.querySelectorAll("[data-day] li")) {
+      const time = entry.querySelector("time");
+      const date = time && new Date(time.dateTime);
+      const day = date && document.querySelector(`[data-day="${dayOf(date)}"]`);
+      if (!day || day.contains(entry)) continue;
+      const list = day.querySelector("ul.events");
+      const after = [...list.children].find((other) => other.querySelector("time")?.dateTime > time.dateTime);
+      list.insertBefore(entry, after ?? null);
+      day.classList.remove("empty");
+    }
+    const today = document.querySelector(`[data-day="${dayOf(new Date())}"]`);
+    if (today && !today.classList.contains("today")) {
+      document.querySelector(".day.today")?.classList.remove("today");
+      today.classList.add("today");
     }
   }
 
@@ -74,12 +149,13 @@
   }
 
   const shown = new Map();
+  const withoutTokens = (html) => html.replace(/name="token" value="[^"]*"/g, "");
 
   function replace(region, fresh) {
     const html = fresh.innerHTML;
-    if (shown.get(region.dataset.live) === html) return;
-    if (isBusy(region)) return;
-    shown.set(region.dataset.live, html);
+    if (shown.get(region.dataset.live) === withoutTokens(html)) return;
+    if (isBusy(region)) return warn(region, fresh);
+    shown.set(region.dataset.live, withoutTokens(html));
     const focused = region.contains(document.activeElement) ? pathTo(document.activeElement, region) : null;
     const open = [...region.querySelectorAll("details[open]")].map((details) => details.id || pathTo(details, region));
     const scrolled = [...region.querySelectorAll(".scroll")].map((element) => element.scrollLeft);
@@ -92,6 +168,19 @@
     [...region.querySelectorAll(".scroll")].forEach((element, index) => { element.scrollLeft = scrolled[index] || 0; });
     if (focused) follow(region, focused)?.focus?.({ preventScroll: true });
     region.dispatchEvent(new CustomEvent("console:replaced", { bubbles: true }));
+  }
+
+  // What somebody types begins with a message that is not the newest any more.
+  function warn(region, fresh) {
+    const [form, other] = [region, fresh].map((element) => element.querySelector("[data-newest]"));
+    if (form && other && form.dataset.newest !== other.dataset.newest) form.querySelector("[data-newer]").hidden = false;
+  }
+
+  // A form that lies open for hours has a token that is valid still.
+  function renewTokens(page) {
+    const token = page.querySelector("input[name=token]")?.value;
+    if (!token) return;
+    for (const field of document.querySelectorAll("form:not([data-sent]) input[name=token]")) field.value = token;
   }
 
   let fetching = false;
@@ -109,6 +198,9 @@
           const fresh = page.querySelector(`[data-live="${CSS.escape(region.dataset.live)}"]`);
           if (fresh) replace(region, fresh);
         }
+        renewTokens(page);
+        // Midnight may have passed.
+        localise(document);
       }
     } catch {
       // The server is away: the next change or the next turn tries again.
@@ -133,20 +225,16 @@
     document.addEventListener("change", (event) => { event.target.dataset.touched = "yes"; });
   }
 
+  moveToDays();
   localise(document);
+  sendTimes();
   once();
   keepUp();
+  document.addEventListener("console:found", (event) => localise(event.target));
 })();
 
-// The composer: JSON is looked at while it is typed, and how much of what Apple takes it fills. The server looks again.
+// JSON is looked at while it is typed; the server looks again.
 (() => {
-  const areas = [...document.querySelectorAll("textarea[data-json]")];
-  if (!areas.length) return;
-  const composer = document.querySelector("form[data-composer]");
-  const bytes = (text) => new TextEncoder().encode(text).length;
-  const compact = (json) => json.replace(/("(?:\\.|[^"\\])*")|\s+/g, "$1");
-  const number = (value) => value.toLocaleString("en");
-
   function fault(area) {
     if (!area.value.trim()) return "";
     try {
@@ -157,45 +245,76 @@
     }
   }
 
-  // The body to APNs as the server writes it, but for what an event's defaults add.
-  function size() {
-    const value = (name) => composer.elements.namedItem(name)?.value?.trim() ?? "";
-    let length = bytes(`{"aps":{"timestamp":1795305600,"event":"${value("event")}"}}`);
-    if (value("contentState")) length += bytes(`,"content-state":${compact(value("contentState"))}`);
-    const alert = { title: value("alertTitle") || undefined, body: value("alertBody") || undefined };
-    if (value("alert")) length += bytes(`,"alert":${compact(value("alert"))}`);
-    else if (alert.title || alert.body) length += bytes(`,"alert":${JSON.stringify(alert)}`);
-    if (value("staleDate")) length += bytes(`,"stale-date":1795305600`);
-    if (value("dismissalDate")) length += bytes(`,"dismissal-date":1795305600`);
-    if (value("relevanceScore")) length += bytes(`,"relevance-score":${value("relevanceScore")}`);
-    return length;
-  }
-
-  function say(area, text, isWrong) {
+  function look(area) {
+    const wrong = fault(area);
+    const text = wrong || (area.value.trim() ? "JSON as it should be." : "");
     const place = document.getElementById(area.getAttribute("aria-describedby"));
-    area.setAttribute("aria-invalid", String(isWrong));
+    area.setAttribute("aria-invalid", String(Boolean(wrong)));
     if (!place || place.textContent === text) return;
     place.textContent = text;
-    place.classList.toggle("critical", isWrong);
+    place.classList.toggle("critical", Boolean(wrong));
   }
 
-  function look() {
-    for (const area of areas) {
-      const wrong = fault(area);
-      if (wrong) { say(area, wrong, true); continue; }
-      if (!composer || area.name !== "contentState") { say(area, area.value.trim() ? "JSON as it should be." : "", false); continue; }
-      const [length, maximum] = [size(), Number(composer.dataset.maximum)];
-      const over = length - maximum;
-      say(area, over > 0
-        ? `${number(length)} of ${number(maximum)} bytes: ${number(over)} too many.`
-        : `JSON as it should be. ${number(length)} of ${number(maximum)} bytes.`, over > 0);
-    }
-  }
-
+  const all = () => document.querySelectorAll("textarea[data-json]").forEach(look);
   let waiting = 0;
   document.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(look, 200);
+    waiting = setTimeout(all, 200);
   });
-  look();
+  all();
+})();
+
+// The composer: the server is asked what the message would come to, by the call that Preview makes, whenever typing pauses.
+(() => {
+  let waiting = 0;
+  let asking = null;
+
+  async function check(form) {
+    asking?.abort();
+    asking = new AbortController();
+    const fields = new URLSearchParams(new FormData(form));
+    fields.set("check", "yes");
+    try {
+      const answer = await fetch(form.getAttribute("action"), {
+        method: "POST", body: fields, credentials: "same-origin", signal: asking.signal,
+      });
+      if (!answer.ok) return;
+      show(form, new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch {
+      // A newer question took its place, or the server is away: sending says so.
+    }
+  }
+
+  function show(form, fresh) {
+    for (const name of ["[data-verdict]", "[data-findings]"]) {
+      const [place, found] = [form.querySelector(name), fresh.querySelector(name)];
+      if (place && found && place.innerHTML !== found.innerHTML) place.innerHTML = found.innerHTML;
+    }
+    const wrong = new Set([...form.querySelectorAll("[data-fault]")].map((fault) => fault.dataset.fault.replace(/^\//, "").split("/")[0]));
+    for (const field of form.querySelectorAll("textarea, input:not([type=hidden]), select")) {
+      if (wrong.has(field.name)) field.setAttribute("aria-invalid", "true"); else field.removeAttribute("aria-invalid");
+    }
+    form.querySelector("[data-verdict]").classList.toggle("wrong", !form.querySelector("[data-findings] h3"));
+    form.querySelector("[data-refusal]")?.remove();
+    form.dispatchEvent(new CustomEvent("console:found", { bubbles: true }));
+  }
+
+  // Preview is the same, at once: the page stays, and goes on keeping itself up to date.
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("form[data-composer]");
+    if (!form || !event.submitter || event.submitter.hasAttribute("formaction")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    clearTimeout(waiting);
+    check(form);
+  }, true);
+
+  for (const name of ["input", "change"]) {
+    document.addEventListener(name, (event) => {
+      const form = event.target.closest("form[data-composer]");
+      if (!form) return;
+      clearTimeout(waiting);
+      waiting = setTimeout(() => { if (!form.dataset.sent) check(form); }, 300);
+    });
+  }
 })();

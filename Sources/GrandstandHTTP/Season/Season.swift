@@ -7,8 +7,10 @@ internal import JSON
 struct Season: ConsolePage {
     var template: TemplateName { .season }
     let title = "Season"
+    /// Whole weeks, from Monday on.
     let days: [SeasonDays.Day]
-    /// Days without an event are one line.
+    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    let nothingDeclared: String?
     let earlierHref: String
     let laterHref: String
     let fromDate: String
@@ -20,6 +22,8 @@ struct Season: ConsolePage {
     let eventsLeftOut: String?
 
     static let length = 28
+    /// Events of a day that are shown at once; the rest is behind a line.
+    private static let shownOfDay = 6
 
     struct Contents: Sendable {
         var events: [Event] = []
@@ -33,9 +37,12 @@ struct Season: ConsolePage {
 
     init(_ contents: Contents, of season: SeasonName? = nil, from first: Date, tenure: ChannelTenure, now: Date) {
         let capacities = Dictionary(contents.quotas.map { ($0.place, $0.capacity) }) { one, _ in one }
-        days = SeasonDays(
+        let all = SeasonDays(
             contents.events, first: first, count: Self.length, capacities: capacities, tenure: tenure, now: now
-        ).days.filter { !$0.events.isEmpty || $0.isToday || !$0.places.isEmpty }
+        ).days
+        let apps = Set(all.flatMap(\.places).map(\.app)).count
+        days = all.map { $0.folded(after: Self.shownOfDay, isOfOneApp: apps == 1) }
+        nothingDeclared = days.allSatisfy(\.events.isEmpty) ? "Nothing is declared for these days." : nil
         func link(_ days: Int) -> String {
             let date = first.addingTimeInterval(Double(days) * 86_400)
             return ConsolePath.link(

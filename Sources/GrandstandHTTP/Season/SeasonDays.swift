@@ -8,11 +8,30 @@ struct SeasonDays: Sendable {
     struct Day: Sendable, Equatable {
         /// `2026-11-28`
         let date: String
+        /// `28 Nov`
+        let dayOfMonth: String
         let weekday: String
         let isToday: Bool
+        let isPast: Bool
         var events: [SeasonEvent]
+        /// Those that are behind a line, and the line.
+        var moreEvents: [SeasonEvent] = []
+        var moreText = ""
         /// The most that are taken at once by the events that are shown, for each app and environment.
         var places: [DayPlaces]
+
+        /// The same with no more than so many events before the line.
+        ///
+        /// - Parameter isOfOneApp: whether the whole page is, whose name need not stand on each day then.
+        func folded(after limit: Int, isOfOneApp: Bool) -> Day {
+            var day = self
+            if isOfOneApp { for place in day.places.indices { day.places[place].app = nil } }
+            guard events.count > limit else { return day }
+            day.moreEvents = Array(events.dropFirst(limit))
+            day.events = Array(events.prefix(limit))
+            day.moreText = "\(Wording.number(day.moreEvents.count)) more"
+            return day
+        }
     }
 
     let days: [Day]
@@ -27,8 +46,9 @@ struct SeasonDays: Sendable {
         var days = (0..<count).map { place in
             let date = first.addingTimeInterval(Double(place) * Self.day)
             return Day(
-                date: String(RFC3339.text(date).prefix(10)), weekday: Self.weekday(date),
-                isToday: date == Self.midnight(now), events: [], places: [])
+                date: String(RFC3339.text(date).prefix(10)), dayOfMonth: Self.dayOfMonth(date),
+                weekday: Self.weekday(date), isToday: date == Self.midnight(now), isPast: date < Self.midnight(now),
+                events: [], places: [])
         }
         var taken: [AppEnvironment: [Int]] = [:]
         for event in events {
@@ -64,6 +84,14 @@ struct SeasonDays: Sendable {
         Date(timeIntervalSince1970: (date.timeIntervalSince1970 / day).rounded(.down) * day)
     }
 
+    /// The midnight with which the week of a time begins.
+    static func monday(_ date: Date) -> Date {
+        let midnight = midnight(date)
+        // The first day of 1970 was a Thursday.
+        let days = Int(midnight.timeIntervalSince1970 / day)
+        return midnight.addingTimeInterval(-Double(((days + 3) % 7 + 7) % 7) * day)
+    }
+
     private static func index(_ date: Date, _ first: Date) -> Int {
         Int((date.timeIntervalSince(first) / day).rounded(.down))
     }
@@ -88,6 +116,12 @@ struct SeasonDays: Sendable {
         return opensAt <= frees ? opensAt...frees : nil
     }
 
+    private static func dayOfMonth(_ date: Date) -> String {
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let parts = RFC3339.text(date).prefix(10).split(separator: "-").compactMap { Int($0) }
+        return parts.count == 3 ? "\(parts[2]) \(months[(parts[1] - 1) % 12])" : ""
+    }
+
     private static func weekday(_ date: Date) -> String {
         let names = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
         let index = Int((date.timeIntervalSince1970 / day).rounded(.down)) % 7
@@ -108,6 +142,8 @@ struct SeasonEvent: Sendable, Equatable {
     let href: String
     let name: String
     let state: String
+    /// The same, unless it is merely scheduled.
+    let notable: String?
     let startsAt: Moment
     /// `2 places` of channels; tokens take none.
     let placesText: String
@@ -120,6 +156,7 @@ struct SeasonEvent: Sendable, Equatable {
         href = ConsolePath.event(specification.key)
         name = specification.name
         state = event.state.rawValue
+        notable = event.state == .scheduled ? nil : event.state.rawValue
         startsAt = Moment(specification.startsAt ?? event.createdAt)
         let channels = zip(specification.audiences, event.channels).filter {
             $1.state == .deleted || event.hasOrWillHave($1)
@@ -131,7 +168,8 @@ struct SeasonEvent: Sendable, Equatable {
 
 /// Places of one app on one day.
 struct DayPlaces: Sendable, Equatable {
-    let app: String
+    /// `nil` where it is clear which one it is.
+    var app: String?
     /// `12 of 10,000`
     let text: String
     /// The level's word from 80 % of the limit on.

@@ -23,7 +23,7 @@ struct SeasonPages: PageGroup {
     var actions: [ActionRoute] { [ActionRoute("/season/declare", .organise, declare)] }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let first = SeasonDays.midnight(try visit.query.date("from") ?? visit.now)
+        let first = SeasonDays.monday(try visit.query.date("from") ?? visit.now)
         let reach = visit.reach
         var contents = Season.Contents()
         let season = try visit.query.read("season", SeasonName.rule, SeasonName.init)

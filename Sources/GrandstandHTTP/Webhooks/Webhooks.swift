@@ -133,7 +133,7 @@ struct WebhookDeliveryDetail: ConsolePage {
         tries = Table(
             "Each try, the oldest first", nothing: "None yet.", log.attempts,
             [
-                Column("Try") { [.words(String($0.number))] }, Column("At") { [.moment($0.at)] },
+                Column("Try") { [.words(String($0.number))] }, Column("At") { [.moment($0.at, exact: true)] },
                 Column("Took", isNumber: true) { [.words(Wording.number($0.milliseconds) + " ms")] },
                 Column("Answer") { [.quoted(WebhookDetail.answer($0.status, $0.reason))] },
             ])

@@ -57,7 +57,7 @@ struct AdviceTests {
         #expect(list.map(\.level) == ["critical"])
         #expect(
             list.first?.text.hasPrefix(
-                "APNs refuses the key KEY1234567 since 2026-11-22 00:00:00 UTC: InvalidProviderToken. Nothing is sent")
+                "APNs refuses the key KEY1234567 since 2026-11-22 00:00 UTC: InvalidProviderToken. Nothing is sent")
                 == true)
     }
 
@@ -68,6 +68,6 @@ struct AdviceTests {
         let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false)
         let list = Attention.list(coming)
         #expect(list.map(\.level) == ["warning"])
-        #expect(list.first?.text.contains("2026-11-22 01:00:00 UTC") == true)
+        #expect(list.first?.text.contains("2026-11-22 01:00 UTC") == true)
     }
 }

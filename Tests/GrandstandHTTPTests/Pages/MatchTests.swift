@@ -36,10 +36,10 @@ struct MatchTests {
         superseded.supersededBy = samples.id
         let entry = TimelineEntry(
             try samples.message([accepted, superseded, samples.delivery(.rejected, reason: "BadPriority")]),
-            of: samples.key, [samples.bundleID: samples.preview])
-        #expect(entry.entryText == "1 – 0")
+            of: samples.key, samples.event().specification.audiences, [samples.bundleID: samples.preview])
+        #expect(entry.entryText == "1 – 0" && entry.gist == "1 – 0")
         #expect(entry.alertText == "Derby — b")
-        #expect(entry.by == "key:Derby")
+        #expect(entry.by == "Derby" && entry.unusual == nil)
         #expect(entry.onlyFor == "com.example.Stadium production")
         #expect(entry.contents.map(\.heading) == ["contentState", "alert", "contentState for de", "alert for de"])
         #expect(entry.lines[0].answer == "Apple took it (200)" && entry.lines[0].answeredIn == "41 ms")
@@ -49,8 +49,52 @@ struct MatchTests {
         #expect(entry.lines[2].deliveryAdvice?.isEmpty == false)
         #expect(entry.withdrawAction == nil)
         let waiting = TimelineEntry(
-            try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [:])
+            try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [], [:])
         #expect(waiting.withdrawAction?.hasSuffix("/withdraw") == true && waiting.entryText == nil)
+        // Without a template the line has the content itself.
+        #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
+    }
+
+    @Test func `a line has a dot for each of a few audiences, or counts of many`() throws {
+        let samples = try Samples()
+        var accepted = samples.delivery(.accepted)
+        accepted.settledAt = Samples.now.addingTimeInterval(0.041)
+        let message = try samples.message([accepted])
+        let two = DeliveryDot.all(of: message, samples.event().specification.audiences)
+        #expect(two.map(\.dotState) == ["accepted", ""])
+        #expect(two.map(\.brief) == ["41 ms", ""])
+        #expect(two[0].dotWords == "com.example.Stadium, production: accepted after 41 ms")
+        #expect(two[1].dotWords == "com.example.Stadium, development: nothing")
+        let many = Array(repeating: samples.event().specification.audiences[0], count: 4)
+        let counted = DeliveryDot.all(
+            of: try samples.message([accepted, accepted, accepted, samples.delivery(.rejected)]), many)
+        #expect(counted.map(\.dotState) == ["accepted", "rejected", ""])
+        #expect(counted.map(\.brief) == ["3", "1", "≤ 41 ms"])
+    }
+
+    @Test func `the plot has each answered message at its time, and says how long they took`() throws {
+        let samples = try Samples()
+        func message(after seconds: Double, answeredIn milliseconds: Double?) throws -> Broadcast {
+            var delivery = samples.delivery(milliseconds == nil ? .queued : .accepted)
+            var message = try samples.message([])
+            message.acceptedAt = Samples.now.addingTimeInterval(seconds)
+            message.sendAt = nil
+            delivery.settledAt = milliseconds.map { message.acceptedAt.addingTimeInterval($0 / 1_000) }
+            message.deliveries = [delivery]
+            return message
+        }
+        let plot = try #require(
+            MatchPlot(
+                [
+                    try message(after: 600, answeredIn: nil), try message(after: 300, answeredIn: 1_000),
+                    try message(after: 0, answeredIn: 10),
+                ], until: Samples.now.addingTimeInterval(600)))
+        #expect(plot.answers.map(\.x) == [55, 402])
+        #expect(plot.answers.map(\.y) == [94, 10])
+        #expect(plot.durations.map(\.text) == ["10 ms", "100 ms", "1 s"])
+        #expect(plot.plotSummary == "2 messages, half of them within 10 ms, the slowest 1 s")
+        #expect(MatchPlot([try message(after: 0, answeredIn: nil)], until: nil) == nil)
+        #expect(MatchPlot.length(audiences: 1) == 200 && MatchPlot.length(audiences: 1_000) == 20)
     }
 
     @Test func `the page offers what the event's state allows`() throws {
@@ -64,9 +108,9 @@ struct MatchTests {
             return EventActions(event, starts: starts)
         }
         let live = try actions(.live)
-        #expect(live.composeHref != nil && live.cancelHref != nil && live.reopenHref == nil && live.startHref == nil)
+        #expect(live.endHref != nil && live.cancelHref != nil && live.reopenHref == nil && live.startHref == nil)
         let over = try actions(.ended)
-        #expect(over.composeHref == nil && over.cancelHref == nil && over.moveAction == nil && over.reopenHref != nil)
+        #expect(over.endHref == nil && over.cancelHref == nil && over.moveAction == nil && over.reopenHref != nil)
         #expect(try actions(.live, [samples.start(.running)]).stopAction != nil)
         #expect(try actions(.live, [samples.start(.running)]).startHref == nil)
         #expect(try actions(.live, [samples.start(.stopped)]).startHref != nil)

@@ -78,17 +78,37 @@ struct OrganiseRouteTests {
     @Test func `an update is previewed, then sent`() async throws {
         let asked = Asked()
         let world = try Self.world(asked)
-        let composer = try await world.get("/console/events/derby/compose", as: "organise")
+        let composer = try await world.get("/console/events/derby", as: "organise")
         #expect(composer.body.contains("&quot;home&quot;: 1,"))
         let form = [("event", "update"), ("contentState", #"{"home": 2}"#)]
         let preview = try await world.submit("/console/events/derby/preview", form, as: "organise")
-        #expect(preview.status == 200)
+        #expect(preview.status == 200 && preview.body.contains("On the lock screen"))
         for text in ["1,312 of 4,096 bytes", "1 – 0", "1 message that waits would not be sent"] {
             #expect(preview.body.contains(text), "\(text)")
         }
         let sent = try await world.submit("/console/events/derby/send", form, as: "organise")
-        #expect(sent.status == 303 && sent.location == "/console/events/derby")
+        #expect(sent.status == 303 && sent.location == "/console/events/derby#compose")
         #expect(asked.lines == [#"preview update {"home":2}"#, #"accept update {"home":2}"#])
+    }
+
+    @Test func `while somebody types, what was found comes alone, and a refusal is an answer`() async throws {
+        let asked = Asked()
+        let form = [("event", "end"), ("contentState", #"{"home": 2}"#), ("check", "yes")]
+        let found = try await Self.world(asked).submit("/console/events/derby/preview", form, as: "organise")
+        #expect(found.status == 200 && !found.body.contains("<html") && !found.body.contains("<form"))
+        #expect(found.body.contains("At most 1,312 of 4,096 bytes, 1 warning"))
+        // Nobody is asked whether it is over before somebody sends it.
+        #expect(!found.body.contains("Is it really over?"))
+        var refusal = Problem(.contentMismatch, "Phones would get this and show nothing new.")
+        refusal.errors = [FieldError(pointer: "/contentState/home", detail: "A string was expected.")]
+        let refused = try await Self.world(asked, refusal: refusal)
+            .submit("/console/events/derby/preview", form, as: "organise")
+        #expect(refused.status == 200 && refused.body.contains("1 place to correct."))
+        #expect(refused.body.contains(#"data-fault="/contentState/home""#))
+        let typing = try await Self.world(asked)
+            .submit("/console/events/derby/preview", [("contentState", "{"), ("check", "yes")], as: "organise")
+        #expect(typing.status == 200 && typing.body.contains(#"data-fault="contentState""#))
+        #expect(asked.lines.count == 2)
     }
 
     @Test func `an end is asked about before it is sent`() async throws {
@@ -226,7 +246,7 @@ struct OrganiseRouteTests {
         var event = try Samples().event()
         event.specification.audiences[0].id.bundleID = try #require(BundleID(rawValue: "com.example.Other"))
         world.events.find = { [event] _ in event }
-        for path in ["", "/compose", "/cancel", "/reopen", "/start"] {
+        for path in ["", "/cancel", "/reopen", "/start"] {
             let answer = try await world.get("/console/events/derby" + path, as: "organise@")
             #expect(answer.status == 404, "\(path)")
             #expect(!answer.body.contains("com.example.Other"))

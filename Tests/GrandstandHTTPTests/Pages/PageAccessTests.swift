@@ -17,7 +17,7 @@ struct PageAccessTests {
     ]
     private static let organising = [
         "/console/events", "/console/season", "/console/season/declare", "/console/season?season=bl1",
-        "/console/events/derby/compose", "/console/events/derby/cancel", "/console/events/derby/reopen",
+        "/console/events/derby/cancel", "/console/events/derby/reopen",
         "/console/events/derby",
     ]
 

@@ -16,10 +16,12 @@ struct PageTests {
         #expect(page.quotas.texts("App") == ["com.example.Stadium", "a.first"])
         #expect(page.quotas.texts("Taken") == ["9,610 of 9,997", "0 of 100"])
         #expect(page.quotas.texts("Level") == ["critical", "ok"])
-        #expect(page.quotas.texts("Apple's list") == ["9,603 channels, 2026-11-22 00:00:00 UTC", "not read yet"])
+        #expect(page.quotas.texts("Apple's list") == ["9,603 channels, 2026-11-22 00:00 UTC", "not read yet"])
         #expect(page.quotas.texts("Limit exceeded").last == "not foreseen")
-        let meter = samples.quota().meter
-        #expect(meter.taken == 9_610 && meter.maximum == 9_997 && meter.high == 7_997 && meter.critical == 9_497)
+        // The forecast is beyond the limit: the line that marks it stands within the bar.
+        let bar = samples.quota().bar
+        #expect(bar.parts.map(\.kind) == ["critical", "foreseen"] && bar.parts.map(\.x) == [0, 942])
+        #expect(bar.limitX == 980)
         #expect(page.attentions.allSatisfy { $0.subject == "com.example.Stadium, production" })
         #expect(samples.overview([]).mayRegister)
         // A number that is neither good nor bad is not green.
@@ -34,8 +36,11 @@ struct PageTests {
     }
 
     @Test func `a bar without a single place is still a bar`() throws {
-        let none = try Samples().quota([:], limit: 0).meter
-        #expect(none.maximum == 1 && none.text == "0 of 0")
+        let none = try Samples().quota([:], limit: 0).bar
+        #expect(none.parts.map(\.kind) == ["foreseen"] && none.limitX == 0 && none.barText == "0 of 0")
+        #expect(Bar([(kind: "ok", count: 0)], of: 0, text: "0 of 0").parts.isEmpty)
+        // One of many is still to be seen.
+        #expect(Bar([(kind: "ok", count: 1)], of: 10_000, text: "").parts.map(\.width) == [3])
     }
 
     @Test func `an app says which key file is not there`() throws {
@@ -48,7 +53,7 @@ struct PageTests {
             samples.registered(), keyFiles: [.production: .refused(refusal)], quirks: [], samples.visit())
         let text = try #require(refused.credentials.texts("Key file").last)
         #expect(
-            text.hasPrefix("critical refused: InvalidProviderToken since 2026-11-22 00:00:00 UTC Check that"), "\(text)"
+            text.hasPrefix("critical refused: InvalidProviderToken since 2026-11-22 00:00 UTC Check that"), "\(text)"
         )
     }
 
@@ -56,7 +61,7 @@ struct PageTests {
         let samples = try Samples()
         let page = ReconciliationDetail(try ReconciliationReading(try samples.report()), samples.app)
         #expect(page.missing.texts("Event") == ["derby"])
-        #expect(page.unmanaged.texts("First seen") == ["2026-11-22 00:00:00 UTC"])
+        #expect(page.unmanaged.texts("First seen") == ["2026-11-22 00:00 UTC"])
         #expect(page.plan.texts("Action") == ["mark-missing", "adopt"])
         #expect(page.plan.texts("Outcome") == ["not done", "not done"])
         #expect(page.runs.map(\.label) == [Reconciling.look, .apply, .adopt, .deleteUnmanaged].map(\.label))

@@ -10,7 +10,7 @@ internal import Testing
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
         .layout, .command, .facts, .option, .pager, .pieces, .refusal, .table, .time, .token, .confirmKey, .runs,
-        .appForm, .plot, .webhookForm,
+        .appForm, .plot, .webhookForm, .bar, .check, .composer, .findings, .matchPlot, .notice, .seasonEvent,
     ]
 
     @Test func `every page renders, whole`() throws {

@@ -45,8 +45,8 @@ extension Samples {
         previews: [BundleID: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
-            event: event, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts, starts: starts,
-            previews: previews)
+            event: event, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts, plotted: broadcasts,
+            starts: starts, previews: previews)
     }
 
     func start(_ state: StartReport.State = .running) -> AudienceStart {
@@ -83,7 +83,17 @@ extension Samples {
         var scheduled = try message([])
         scheduled.isScheduled = true
         shown.scheduled = Page(items: [scheduled], nextCursor: "next")
-        return EventDetail(shown, visit("/console/events/derby"))
+        var end = MessageForm(try request(), isWhole: true, now: Self.now)
+        end.isEnd = true
+        let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
+        let fault = APIProblem.Fault(pointer: text, detail: text)
+        var variants = event
+        variants.specification.audiences[0].id.variant = try variant("de")
+        return EventDetail(
+            shown, visit("/console/events/derby"),
+            composer: Composer(
+                variants, end, newest: id, faults: [fault], refusal: refusal, preview: PreviewReading(try rehearsed()),
+                asksForEnd: true))
     }
 
     /// What a message would come to.
@@ -101,19 +111,16 @@ extension Samples {
     }
 
     func organisersPages() throws -> [any ConsolePage] {
-        var end = MessageForm(try request(), isWhole: true, now: Self.now)
-        end.isEnd = true
         let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
         let fault = APIProblem.Fault(pointer: text, detail: text)
-        var variants = event()
-        variants.specification.audiences[0].id.variant = try variant("de")
         var draft = EventForm()
         draft.name = text
         var season = Season.Contents(events: [event()], isCut: true, overdue: [event()], quotas: [quota()])
         season.showsForecasts = true
         return [
-            Composer(variants, end, faults: [fault], refusal: refusal, preview: PreviewReading(try rehearsed())),
-            Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now)),
+            EventDetail(
+                contents(event(), []), visit("/console/events/derby"),
+                composer: Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now))),
             Question(
                 text, [text], facts: [Fact(text, .quoted(text))], choices: [.init("Do it")], irreversible: true,
                 action: "/console/x", back: (text, "/console")),

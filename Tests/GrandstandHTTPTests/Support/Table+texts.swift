@@ -18,7 +18,7 @@ extension Piece {
         case .dated(let link): link.moment.text
         case .time(let moment): moment.text
         case .level(let level): level.text
-        case .meter(let meter): meter.text
+        case .bar(let bar): bar.barText
         case .form(let form): form.button
         }
     }

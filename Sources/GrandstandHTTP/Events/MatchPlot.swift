@@ -1,0 +1,135 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+
+/// How long each message took from its acceptance here to Apple's answer, over the match, as a drawing. The timeline has the
+/// same in numbers. Pure: messages in, coordinates out.
+struct MatchPlot: Sendable {
+    struct Point: Sendable, Equatable {
+        let x: Int
+        let y: Int
+        /// `accepted` or `rejected`
+        let kind: String
+        /// What a pointer that rests on it is told.
+        let tip: String
+    }
+
+    struct Tick: Sendable, Equatable {
+        let position: Int
+        let text: String
+        /// RFC 3339, for the reader's zone; `nil` for a duration.
+        let iso: String?
+    }
+
+    let width = MatchPlot.width
+    let height = MatchPlot.height
+    let left = MatchPlot.left
+    let right = MatchPlot.width - 8
+    let answers: [Point]
+    let durations: [Tick]
+    let times: [Tick]
+    let plotSummary: String
+
+    private static let width = 760
+    private static let height = 116
+    private static let left = 52
+    private static let top = 10
+    private static let bottom = MatchPlot.height - 22
+
+    /// How many messages it shows at most, of an event with so many audiences: each has a delivery for each of them.
+    static func length(audiences: Int) -> Int { min(200, max(20, 2_000 / max(1, audiences))) }
+
+    /// - Parameters:
+    ///   - broadcasts: in any order.
+    ///   - now: where the drawing ends; `nil`: at the last message, for nothing comes any more.
+    /// - Returns: `nil` while Apple has answered nothing.
+    init?(_ broadcasts: [Broadcast], until now: Date?) {
+        let all = broadcasts.compactMap(Self.answer).sorted { $0.at < $1.at }
+        guard let first = all.first, let last = all.last, let fastest = all.map(\.milliseconds).min(),
+            let slowest = all.map(\.milliseconds).max()
+        else { return nil }
+        let from = first.at
+        let span = max(60, max(last.at, now ?? last.at).timeIntervalSince(from))
+        func x(_ date: Date) -> Int {
+            let room = Double(Self.width - 14 - Self.left)
+            return Self.left + 3 + Int(date.timeIntervalSince(from) / span * room)
+        }
+        // Powers of ten: most answers take tens of milliseconds, the one that matters takes seconds.
+        let lowest = Self.decade(atMost: max(1, fastest))
+        let highest = max(Self.decade(atLeast: slowest), lowest + 1)
+        func y(_ milliseconds: Int) -> Int {
+            let share = (Self.log10(Double(max(1, milliseconds))) - Double(lowest)) / Double(highest - lowest)
+            return Self.bottom - Int(share * Double(Self.bottom - Self.top))
+        }
+        answers = all.map { answer in
+            Point(
+                x: x(answer.at), y: y(answer.milliseconds), kind: answer.isRefused ? "rejected" : "accepted",
+                tip: "\(Moment(answer.at, exact: true).text): \(Self.words(answer.milliseconds))"
+                    + (answer.isRefused ? ", refused" : ""))
+        }
+        durations = (lowest...highest).map { power in
+            let value = Self.power(power)
+            return Tick(position: y(value), text: Self.words(value), iso: nil)
+        }
+        times = [0.1, 0.37, 0.63, 0.9].map { share in
+            let at = from.addingTimeInterval(share * span)
+            return Tick(position: x(at), text: String(RFC3339.text(at).dropFirst(11).prefix(5)), iso: RFC3339.text(at))
+        }
+        let sorted = all.map(\.milliseconds).sorted()
+        let refused = all.count(where: \.isRefused)
+        plotSummary =
+            "\(Wording.count(all.count, "message")), half of them within \(Self.words(sorted[(sorted.count - 1) / 2])), the "
+            + "slowest \(Self.words(slowest))" + (refused > 0 ? ", \(Wording.number(refused)) refused" : "")
+    }
+
+    private typealias Answer = (at: Date, milliseconds: Int, isRefused: Bool)
+
+    /// The last answer to a message, over all its audiences.
+    private static func answer(_ broadcast: Broadcast) -> Answer? {
+        let all = broadcast.deliveries.compactMap { broadcast.answerMilliseconds(of: $0) }
+        guard let slowest = all.max() else { return nil }
+        return (
+            at: max(broadcast.acceptedAt, broadcast.sendAt ?? broadcast.acceptedAt), milliseconds: slowest,
+            isRefused: broadcast.deliveries.contains { $0.state == .rejected }
+        )
+    }
+
+    /// `41 ms`, `1.2 s`
+    private static func words(_ milliseconds: Int) -> String {
+        guard milliseconds >= 1_000 else { return "\(milliseconds) ms" }
+        let tenths = (milliseconds + 50) / 100
+        let whole = Wording.number(tenths / 10)
+        return (tenths.isMultiple(of: 10) ? whole : "\(whole).\(tenths % 10)") + " s"
+    }
+
+    private static func power(_ exponent: Int) -> Int { (0..<exponent).reduce(1) { value, _ in value * 10 } }
+
+    private static func decade(atMost value: Int) -> Int {
+        var exponent = 0
+        while power(exponent + 1) <= value { exponent += 1 }
+        return exponent
+    }
+
+    private static func decade(atLeast value: Int) -> Int {
+        var exponent = 0
+        while power(exponent) < value { exponent += 1 }
+        return exponent
+    }
+
+    /// Within a decade by ten halvings of the interval, more than the drawing can show.
+    private static func log10(_ value: Double) -> Double {
+        let whole = decade(atMost: Int(value))
+        var rest = value / Double(power(whole))
+        var (sum, step) = (0.0, 0.5)
+        for _ in 0..<10 {
+            rest *= rest
+            if rest >= 10 {
+                rest /= 10
+                sum += step
+            }
+            step /= 2
+        }
+        return Double(whole) + sum
+    }
+}

@@ -1,0 +1,28 @@
+internal import Grandstand
+
+/// How far the start of an audience is: a bar of all who follow.
+struct StartBar: Sendable {
+    /// `com.example.Stadium, production`
+    let audience: String
+    let startState: String
+    let bar: Bar
+    /// `1,200 followers: 1,100 confirmed, 50 accepted, …`
+    let counted: String
+
+    init(_ audience: Audience, _ report: StartReport) {
+        let counts = report.counts
+        let none = counts.ineligible.values.reduce(0, +)
+        let words: [(kind: String, count: Int)] = [
+            ("confirmed", counts.confirmed), ("accepted", max(0, counts.accepted - counts.confirmed)),
+            ("rejected", counts.rejected), ("unknown", counts.unknown), ("to go", counts.pending),
+            ("none for", none),
+        ]
+        self.audience = audience.words
+        startState = report.state.rawValue
+        let said = words.filter { $0.count > 0 }.map { "\(Wording.number($0.count)) \($0.kind)" }
+        counted = ([Wording.count(counts.followers, "follower")] + said).joined(separator: ", ")
+        bar = Bar(
+            words.map { (kind: $0.kind.replacing(" ", with: "-"), count: $0.count) }, of: counts.followers,
+            text: "\(self.audience): \(counted)")
+    }
+}
