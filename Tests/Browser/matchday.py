@@ -44,7 +44,8 @@ def set_up(place, browser):
             "preview": {"compact": "{{home}} – {{away}}", "expanded": "Derby {{home}} – {{away}}, {{minute}}′"}})
     started = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=5)
     place.call("PUT", "/v1/events/derby", {
-        "name": "Derby", "kind": "match", "startsAt": f"{started:%Y-%m-%dT%H:%M:%SZ}", "audiences": [AUDIENCE, dict(AUDIENCE, environment="development")],
+        "name": "Derby", "kind": "match", "startsAt": f"{started:%Y-%m-%dT%H:%M:%SZ}",
+        "audiences": [AUDIENCE, dict(AUDIENCE, environment="development")],
         "topics": ["team:derby"], "start": {
             "attributesType": "MatchAttributes", "attributes": {}, "contentState": {"home": 0, "away": 0, "minute": 0},
             "alert": {"title": "Derby", "body": "It begins."}}})
@@ -126,7 +127,8 @@ def compose(b, content, button="Send", **fields):
     b.driver.execute_script("window.before = true")
     b.press(button)
     if button == "Send":
-        b.wait("the page after it", lambda: not b.driver.execute_script("return window.before") and b.all(".desk .note.ok"))
+        b.wait("the page after it",
+               lambda: not b.driver.execute_script("return window.before") and b.all(".desk .note.ok"))
 
 
 # What of the match page is not within the window as it is, without scrolling.
