@@ -637,6 +637,8 @@ create table installations (
     system_version integer not null,
     app_version text,
     locale text,
+    -- Which variant of events it shows; null: the one that its locale chooses.
+    variant text,
     time_zone text,
     live_activities_enabled boolean not null,
     frequent_pushes_enabled boolean not null,
@@ -683,6 +685,8 @@ create table activities (
     attributes_type text not null,
     state activity_state not null,
     channel_id text,
+    -- Which of the event's audiences it shows, as chosen with its first report: its token is in that one's crowd.
+    variant text not null default '',
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
     suspect_since timestamptz,
@@ -705,7 +709,7 @@ create table activities (
 );
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
-create index activities_in_crowds on activities (app, event_key, id) where in_crowd;
+create index activities_in_crowds on activities (app, event_key, variant, id) where in_crowd;
 create index activities_of_events on activities (event_key);
 create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
@@ -737,13 +741,16 @@ create index event_starts_opening on event_starts (opens_at) where opens_at is n
 
 -- A fan-out to tokens, a run for short. `start`: an event's start in one app and environment, from its opening on; its members
 -- follow the event's topics. Written by the loop of starts; due_at also by who changes what a start depends on, never by
--- registrations or reports. `update`: which crowd a lane is, the activities of an event in one app and environment; lease and due
--- time are its lane's, the sweep is its message's (deliveries.fan_out). Written with the first activity that joins.
+-- registrations or reports. `update`: which crowd a lane is, the activities of an event in one app and environment that show one
+-- variant; lease and due time are its lane's, the sweep is its message's (deliveries.fan_out). Written with the first activity
+-- that joins.
 create table fan_outs (
     id bigint generated always as identity primary key,
     policy fan_out_policy not null,
     event_key text not null references events on delete cascade,
     app integer not null,
+    -- A crowd's; a start is for all variants.
+    variant text not null default '',
     lane bigint unique references lanes on delete cascade,
     -- All that follows is a start's.
     -- What the sweep is for: with other topics or another type of attributes it begins anew.
@@ -761,6 +768,8 @@ create table fan_outs (
     -- Followers up to this installation were looked at; is_swept: all were.
     cursor bigint not null default 0,
     is_swept boolean not null default false,
+    -- Variants whose followers the sweep passed over because their audience could not start yet: it begins anew when one can.
+    passed_over text[] not null default '{}',
     -- Installations whose pushes the replica with the lease is making, written before the first of them leaves. If the replica
     -- dies, whoever is noted and has no row in starts may have got one.
     noted bigint[] not null default '{}',
@@ -773,7 +782,7 @@ create table fan_outs (
     rate_from timestamptz,
     rate_until timestamptz,
     rate_answered integer not null default 0,
-    unique (event_key, app, policy),
+    unique (event_key, app, policy, variant),
     check ((policy = 'update') = (lane is not null)),
     check (policy = 'update' or topics is not null and attributes_type is not null)
 );
@@ -800,19 +809,19 @@ create table fan_out_queue (
 create index fan_out_queue_due on fan_out_queue (run, due_at, member) where delivery is null;
 create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) where delivery is not null;
 
--- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience that
--- stands for its app: the one without a variant, else the first. Read by event or by lane only; `offset 0` makes each row a
--- look-up by key whatever the statistics say.
+-- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of its
+-- variant; where that was removed, to the one without a variant, else to the first. Read by event or by lane only; `offset 0`
+-- makes each row a look-up by key whatever the statistics say.
 create view audience_lanes as
     select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
     union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens'
+    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens' and u.variant = c.variant
     from fan_outs c
     cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
     cross join lateral (
         select * from audiences
         where event_key = c.event_key and bundle_id = ae.bundle_id and environment = ae.environment
-        order by variant <> '', position limit 1) u
+        order by variant <> c.variant, variant <> '', position limit 1) u
     where c.policy = 'update';
 
 -- Who got a start, or may have: never another one. Written when a shard is settled. There is no foreign key, because it would

@@ -8,6 +8,8 @@ package struct LookupEntry: Sendable, Hashable {
     package var state: Event.State
     /// Of the audience.
     package var variant: Variant?
+    /// Those of all of the app's audiences in the event, as declared; that of one without is none.
+    package var variants: [Variant]
     package var storagePolicy: StoragePolicy
     /// Apple's ID; `nil` while the channel does not exist yet, and where activities are reached by tokens.
     package var channelID: String?
@@ -24,7 +26,7 @@ package struct LookupEntry: Sendable, Hashable {
     package init(
         eventKey: EventKey, state: Event.State, storagePolicy: StoragePolicy, channelID: String?, startsAt: Date?,
         endsAt: Date?, contentState: [UInt8]? = nil, timestamp: Int? = nil, delivery: Audience.Delivery = .channel,
-        variant: Variant? = nil, wait: ChannelWait = ChannelWait()
+        variant: Variant? = nil, variants: [Variant] = [], wait: ChannelWait = ChannelWait()
     ) {
         self.eventKey = eventKey
         self.state = state
@@ -37,5 +39,6 @@ package struct LookupEntry: Sendable, Hashable {
         self.timestamp = timestamp
         self.delivery = delivery
         self.variant = variant
+        self.variants = variants
     }
 }

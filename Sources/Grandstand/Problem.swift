@@ -74,6 +74,8 @@ package struct Problem: Error, Sendable, Equatable {
         case integer(Int)
         case string(String)
         case strings([String])
+        /// JSON text.
+        case json([UInt8])
     }
 }
 

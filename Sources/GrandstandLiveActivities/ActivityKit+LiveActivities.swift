@@ -38,7 +38,8 @@
         ///   - attributes: of a type that the app registered.
         ///   - event: the organiser's key of the event.
         ///   - state: what to show unless the server knows newer.
-        ///   - variant: which of the app's audiences in the event, e.g. a language; left out, the one without a variant.
+        ///   - variant: which of the app's audiences in the event, e.g. a language; left out, the one that a push would start
+        ///     for this person: by the variant given to `follow`, else by language, else the one without a variant.
         /// - Throws: `LiveActivitiesError`, where it will not be shown later either; `EncodingError`.
         @discardableResult
         public func show<Attributes: ActivityAttributes>(

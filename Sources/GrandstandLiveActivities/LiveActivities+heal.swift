@@ -11,24 +11,25 @@ extension LiveActivities {
         for card in cards.sorted(by: { $0.id < $1.id }) {
             // One with a token is reached by that.
             guard let entry = record.activities[card.id], entry.updateToken == nil else { continue }
-            await heal(card.id, entry, await server.lookup(card.eventKey, variant: entry.variant))
+            await heal(card.id, entry, await find(card.eventKey, variant: entry.variant))
         }
     }
 
     private func heal(_ id: String, _ entry: ActivityEntry, _ found: LookupOutcome) async {
         switch found {
         case .refused(let problem) where problem.kind == .eventEnded:
-            await host.end(id, contentState: nil, atOnce: false)
-        case .found(let channel?, let content):
+            // It may have missed the end, so it shows the last content now.
+            await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
+        case .found(let channel?, let content, let variant, _):
             guard var wish = await host.wish(for: id) else { return }
             switch entry.channelID {
             case channel: return
             case nil where content.map({ wish.shows($0) }) ?? true:
                 // A push started it, and ActivityKit does not tell on which channel. It shows the newest, so it hears.
-                try? update { $0.learn(channel, of: id) }
+                try? update { $0.learn(channel, variant, of: id) }
             default:
                 wish.replaces = id
-                wish.variant = entry.variant
+                wish.variant = variant
                 wish.since = time.now()
                 // Written first: a kill between the end of the one and the start of the other loses no card.
                 guard (try? update { $0.want(wish) }) != nil else { return }

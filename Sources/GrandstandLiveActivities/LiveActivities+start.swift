@@ -83,13 +83,27 @@ extension LiveActivities {
         if let there = await existing(wanted) { return note(there, of: wanted) }
         guard let condition, condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
         guard !isTooEarly(wanted) else { return .success(.waiting) }
-        switch await server.lookup(wanted.eventKey, variant: wanted.variant) {
-        case .found(let channelID, let content):
+        switch await find(wanted.eventKey, variant: wanted.variant) {
+        case .found(let channelID, let content, let variant, _):
             let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token
-            return await begin(wanted, by: delivery, content)
+            return await begin(wanted, by: delivery, content, variant)
         case .unanswered: return postpone(wanted)
         case .refused(let problem): return refuse(wanted, problem)
         }
+    }
+
+    /// Asks the server where an event's updates come from.
+    ///
+    /// - Parameter variant: `nil`: the one that a push would start on. Only an event with several needs a second question.
+    func find(_ eventKey: String, variant: String?) async -> LookupOutcome {
+        let found = await server.lookup(eventKey, variant: variant)
+        guard variant == nil, case .found(_, _, let first, let variants) = found, !variants.isEmpty else {
+            return found
+        }
+        let all = (first == nil ? [nil] : []) + variants.map(Optional.some)
+        let choice = VariantChoice(all).index(named: record.facts.variant, locale: record.facts.locale)
+        guard let chosen = choice.flatMap({ all[$0] }), chosen != first else { return found }
+        return await server.lookup(eventKey, variant: chosen)
     }
 
     private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> Result<ShowResult, LiveActivitiesError> {
@@ -112,7 +126,7 @@ extension LiveActivities {
     }
 
     private func begin(
-        _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?
+        _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?, _ variant: String?
     ) async -> Result<ShowResult, LiveActivitiesError> {
         // The lookup may have taken long.
         if let there = await existing(wanted) { return note(there, of: wanted) }
@@ -124,7 +138,7 @@ extension LiveActivities {
             if let stale = wanted.replaces { await host.end(stale, contentState: nil, atOnce: true) }
             var snapshot = try await host.start(wanted, by: delivery, contentState: content)
             if case .channel(let id) = delivery { snapshot.channelID = id }
-            return note(snapshot, of: wanted)
+            return note(snapshot, of: wanted, variant)
         } catch StartRefusal.notInFront {
             return postpone(wanted)
         } catch StartRefusal.disabled {
@@ -137,10 +151,14 @@ extension LiveActivities {
     }
 
     /// The activity is there: it is reported, and wanted no more, in one write.
-    private func note(_ snapshot: ActivitySnapshot, of wanted: WantedStart) -> Result<ShowResult, LiveActivitiesError> {
+    ///
+    /// - Parameter variant: of the audience it was started on; `nil`: that is not known, or it has none.
+    private func note(
+        _ snapshot: ActivitySnapshot, of wanted: WantedStart, _ variant: String? = nil
+    ) -> Result<ShowResult, LiveActivitiesError> {
         end(wanted) { record in
             record.see(snapshot)
-            record.activities[snapshot.id]?.variant = wanted.variant
+            if let variant = variant ?? wanted.variant { record.activities[snapshot.id]?.variant = variant }
         }
         return .success(.shown(snapshot.id))
     }

@@ -81,11 +81,26 @@ public actor LiveActivities {
 
     /// Follows topics. They are kept at once and uploaded as soon as that is possible.
     ///
-    /// - Throws: `notATopic`, `tooManyTopics`: then none of them is followed; `locked`.
-    public func follow(_ topics: some Sequence<String> & Sendable) throws(LiveActivitiesError) {
+    /// - Parameter variant: the variant of events that people want to see, e.g. `home`, for all that they follow; left out,
+    ///   it stays as it was. An event without it shows the variant of their language, or the one without a variant.
+    /// - Throws: `notATopic`, `notAVariant`, `tooManyTopics`: then none of them is followed; `locked`.
+    public func follow(
+        _ topics: some Sequence<String> & Sendable, variant: String? = nil
+    ) throws(LiveActivitiesError) {
         let topics = Array(topics)
         if let odd = topics.first(where: { !InstallationFacts.isTopic($0) }) { throw .notATopic(odd) }
-        try setTopics { $0.formUnion(topics) }
+        if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
+        try setTopics(variant: variant) { $0.formUnion(topics) }
+    }
+
+    /// Sets the variant of events that people want to see, for starts by push and for `show` without one.
+    ///
+    /// - Parameter variant: `nil`: events show the variant of their language, or the one without a variant.
+    /// - Throws: `notAVariant`; `locked`.
+    public func setVariant(_ variant: String?) throws(LiveActivitiesError) {
+        if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
+        try update { $0.say { $0.variant = variant } }
+        wake()
     }
 
     /// Follows topics no more. Those that are not followed are no error.
@@ -96,13 +111,18 @@ public actor LiveActivities {
         try setTopics { $0.subtract(topics) }
     }
 
-    private func setTopics(_ change: (inout Set<String>) -> Void) throws(LiveActivitiesError) {
+    private func setTopics(
+        variant: String? = nil, _ change: (inout Set<String>) -> Void
+    ) throws(LiveActivitiesError) {
         let isBack = try update { record throws(LiveActivitiesError) in
             var topics = Set(record.facts.topics)
             change(&topics)
             guard topics.count <= InstallationFacts.mostTopics else { throw LiveActivitiesError.tooManyTopics }
             let isBack = !topics.isEmpty && record.comeBack()
-            record.say { $0.topics = Array(topics) }
+            record.say {
+                $0.topics = Array(topics)
+                $0.variant = variant ?? $0.variant
+            }
             return isBack
         }
         if isBack { Task { await look() } }

@@ -55,6 +55,8 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
     case notATopic(String)
     /// An installation follows 200 topics at most.
     case tooManyTopics
+    /// A variant is 1 to 32 of `A-Z a-z 0-9 . _ : -`.
+    case notAVariant(String)
     /// People switched Live Activities off for this app, in Settings.
     case disabled
     /// The server has not known such an event for a day.
@@ -74,6 +76,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
     public var description: String {
         switch self {
         case .notATopic(let text): "\(text) is no topic: 1 to 128 of A-Z a-z 0-9 . _ : - were expected."
+        case .notAVariant(let text): "\(text) is no variant: 1 to 32 of A-Z a-z 0-9 . _ : - were expected."
         case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."
         case .noSuchEvent(let key): "The server has not known an event \(key) of this app for a day."

@@ -59,6 +59,54 @@ struct VariantTests {
         }
     }
 
+    @Test
+    func `each phone starts on the variant that it names, else on that of its locale, else on none`()
+        async throws
+    {
+        try await Stage.with(options: { $0.controlPort = 0 }) { stage in
+            try await stage.putApp()
+            let app = try await stage.appsKey()
+            let audiences = [nil, "de", "home"].map { variant in
+                """
+                {"bundleId": "\(Stage.bundleID)", "environment": "production",
+                 "storagePolicy": "mostRecentMessageStored"\(variant.map { #", "variant": "\#($0)""# } ?? "")}
+                """
+            }
+            let named = try stage.fan("named") {
+                $0.variant = "home"
+                $0.locale = "de-DE"
+            }
+            let german = try stage.fan("german") { $0.locale = "de-AT" }
+            let neither = try stage.fan("neither") { $0.locale = "fr-FR" }
+            let old = try stage.fan("old", "17.5") { $0.locale = "de-CH" }
+            for fan in [named, german, neither, old] { try await fan.register(app) }
+            try await stage.putStartingEvent("derby", Stage.startingEvent(audiences))
+            let channels = try await stage.activeChannels(of: "derby")
+            try await stage.startNow()
+            for fan in [named, german, neither, old] { try await stage.shows(fan, #"{"home": 0}"#) }
+            let places = [(neither, 0), (german, 1), (named, 2)]
+            for (fan, place) in places {
+                let push = try #require(stage.devicePushes.first { $0.deviceToken == fan.token })
+                #expect(push.json["aps"]?["input-push-channel"]?.string == channels[place], "\(fan.phone)")
+            }
+            let token = try stage.simulator.allow(activity: 1, on: old.phone)
+            try await old.report(app, token: token)
+
+            _ = try await stage.settled(
+                try await stage.broadcast(
+                    """
+                    {"event": "update", "contentState": {"text": "Goal"}, "byVariant": {
+                        "de": {"contentState": {"text": "Tor"}}, "home": {"contentState": {"text": "We score"}}}}
+                    """))
+            try await stage.shows(neither, #"{"text": "Goal"}"#)
+            try await stage.shows(german, #"{"text": "Tor"}"#)
+            try await stage.shows(named, #"{"text": "We score"}"#)
+            // A token belongs to a variant, too.
+            try await stage.shows(old, #"{"text": "Tor"}"#)
+            for fan in [named, german, neither] { #expect(stage.pushes(to: fan.token) == 1) }
+        }
+    }
+
     @Test func `one broadcast, three channels, three lookups; another priority of one touches no channel`() async throws
     {
         try await Stage.with { stage in

@@ -36,15 +36,22 @@ struct HealTests {
         await app.stop()
     }
 
-    @Test func `a card whose event is over ends`() async throws {
+    @Test func `a card whose event is over ends with the last content`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
         let app = await phone.launch()
         _ = try await app.show(Phone.match())
-        phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
+        let body = Data(
+            """
+            {"type": "https://grandstand.dev/problems/event-ended", "title": "The event is over", "status": 410,
+             "detail": "", "contentState": {"home": 3}}
+            """.utf8)
+        let answer = GrandstandClient.Answer(status: 410, headers: [:], body: body)
+        phone.server.setLookup("derby", .refused(ServerProblem(answer)))
         await app.refresh()
         #expect(phone.host.cards.map(\.state) == [.ended])
+        #expect(phone.host.content(of: "card-1") == Self.new)
         await app.stop()
     }
 
@@ -74,6 +81,29 @@ struct HealTests {
         hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
         await app.refresh()
         #expect(hearing.host.cards.map(\.id) == ["pushed"])
+        await app.stop()
+    }
+
+    @Test func `a card that a push started on a variant is compared with that variant`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        phone.host.change {
+            $0.activities = [
+                ActivitySnapshot(id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
+            ]
+        }
+        phone.host.show(Self.new, on: "pushed")
+        phone.server.setLookup(
+            "derby",
+            .found(channelID: "b25l", contentState: Data(#"{"home": 9}"#.utf8), variant: nil, variants: ["de"]))
+        phone.server.setLookup(
+            "derby de", .found(channelID: "ZGU=", contentState: Self.new, variant: "de", variants: ["de"]))
+        let app = await phone.launch()
+        await app.refresh()
+        #expect(phone.host.cards.map(\.id) == ["pushed"])
+        await app.uploaded()
+        let entry = await phone.known(app)?.activities["pushed"]
+        #expect(entry?.channelID == "ZGU=" && entry?.variant == "de")
         await app.stop()
     }
 

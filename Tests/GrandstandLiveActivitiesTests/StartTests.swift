@@ -135,6 +135,50 @@ struct StartTests {
         await app.stop()
     }
 
+    @Test func `without a variant it shows the one that a push would start, and reports it`() async throws {
+        /// The lookups of a phone whose language is de-AT, and the variant that it reports.
+        func shown(_ named: String?, _ first: String?, _ variants: [String]) async throws -> (Set<String>, String?) {
+            let phone = Phone()
+            defer { phone.discard() }
+            phone.server.setLookup(
+                "derby", .found(channelID: "b25l", contentState: nil, variant: first, variants: variants))
+            for variant in variants {
+                phone.server.setLookup(
+                    "derby \(variant)",
+                    .found(channelID: "bWFueQ==", contentState: nil, variant: variant, variants: variants))
+            }
+            let app = await phone.launch()
+            try await app.follow(["team:rapid"], variant: named)
+            await app.uploaded()
+            #expect(await phone.known(app)?.facts.variant == named)
+            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            await app.uploaded()
+            let variant = await phone.known(app)?.activities["card-1"]?.variant
+            await app.stop()
+            return (Set(phone.server.lookups), variant)
+        }
+        #expect(try await shown(nil, nil, []) == (["derby"], nil))
+        #expect(try await shown(nil, nil, ["home", "de"]) == (["derby", "derby de"], "de"))
+        #expect(try await shown("home", nil, ["home", "de"]) == (["derby", "derby home"], "home"))
+        #expect(try await shown("away", "en", ["en", "de"]) == (["derby", "derby de"], "de"))
+        #expect(try await shown(nil, nil, ["fr"]) == (["derby"], nil))
+        #expect(try await shown(nil, "fr", ["fr", "it"]) == (["derby"], "fr"))
+    }
+
+    @Test func `a variant that can be none is refused, and nothing is followed`() async throws {
+        let phone = Phone()
+        defer { phone.discard() }
+        let app = await phone.launch()
+        await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
+            try await app.follow(["team:rapid"], variant: "d e")
+        }
+        try await app.follow(["team:rapid"], variant: "home")
+        try await app.setVariant(nil)
+        await app.uploaded()
+        #expect(await phone.known(app)?.facts.variant == nil)
+        await app.stop()
+    }
+
     @Test func `an event that is over is not waited for`() async throws {
         let phone = Phone()
         defer { phone.discard() }

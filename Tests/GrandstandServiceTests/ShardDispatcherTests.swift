@@ -23,11 +23,14 @@ struct ShardDispatcherTests {
     private static func shard(_ run: Int, _ members: [StartShard.Member]) -> StartShard {
         StartShard(
             run: run, address: Sample.address(),
-            payload: StartPayload(
-                attributesType: "Match", attributes: Array("{}".utf8), contentState: Array(#"{"home":1.50}"#.utf8),
-                alert: Array(#"{"title":"Kick-off"}"#.utf8)),
-            alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), channelID: "abc==",
-            timestamp: 1_700_000_000, until: until, members: members)
+            pushes: [
+                .init(
+                    payload: StartPayload(
+                        attributesType: "Match", attributes: Array("{}".utf8),
+                        contentState: Array(#"{"home":1.50}"#.utf8), alert: Array(#"{"title":"Kick-off"}"#.utf8)),
+                    channelID: "abc==", timestamp: 1_700_000_000)
+            ],
+            alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), until: until, members: members)
     }
 
     private static func dispatcher(

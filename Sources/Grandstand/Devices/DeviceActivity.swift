@@ -17,10 +17,12 @@ package struct DeviceActivity: Sendable, Hashable {
     package var updateToken: DeviceToken?
     /// Apple's ID of the channel it listens to.
     package var channelID: String?
+    /// Which of its event's variants it shows; `nil`: in the first report, the one that is chosen for its installation.
+    package var variant: Variant?
 
     package init(
         id: String, eventKey: EventKey, attributesType: String, state: State, updateToken: DeviceToken? = nil,
-        channelID: String? = nil
+        channelID: String? = nil, variant: Variant? = nil
     ) {
         self.id = id
         self.eventKey = eventKey
@@ -28,6 +30,7 @@ package struct DeviceActivity: Sendable, Hashable {
         self.state = state
         self.updateToken = updateToken
         self.channelID = channelID
+        self.variant = variant
     }
 
     /// Whether openapi.yaml allows it as an activity's ID.
@@ -36,12 +39,13 @@ package struct DeviceActivity: Sendable, Hashable {
     /// The sentence for refusals.
     package static let idRule = TextRule.activityId.sentence
 
-    /// The activity after this report, where `earlier` was known before: a token or channel that is left out is as it
-    /// was.
+    /// The activity after this report, where `earlier` was known before: a token, channel or variant that is left out is as
+    /// it was.
     package func reported(after earlier: DeviceActivity) -> DeviceActivity {
         var merged = self
         merged.updateToken = updateToken ?? earlier.updateToken
         merged.channelID = channelID ?? earlier.channelID
+        merged.variant = variant ?? earlier.variant
         return merged
     }
 }

@@ -22,6 +22,8 @@ package struct InstallationState: Sendable, Hashable {
     package var appVersion: String?
     /// BCP 47, as the app wrote it.
     package var locale: String?
+    /// Which variant of events it shows where they have it; `nil`: the one that its locale chooses (`VariantChoice`).
+    package var variant: Variant?
     /// An IANA name, as the app wrote it.
     package var timeZone: String?
     package var liveActivitiesEnabled: Bool
@@ -32,13 +34,15 @@ package struct InstallationState: Sendable, Hashable {
 
     package init(
         sequence: Int? = nil, systemVersion: SystemVersion, appVersion: String? = nil, locale: String? = nil,
-        timeZone: String? = nil, liveActivitiesEnabled: Bool = true, frequentPushesEnabled: Bool = true,
+        variant: Variant? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool = true,
+        frequentPushesEnabled: Bool = true,
         startTokens: [String: DeviceToken] = [:], topics: Set<Topic> = []
     ) {
         self.sequence = sequence
         self.systemVersion = systemVersion
         self.appVersion = appVersion
         self.locale = locale
+        self.variant = variant
         self.timeZone = timeZone
         self.liveActivitiesEnabled = liveActivitiesEnabled
         self.frequentPushesEnabled = frequentPushesEnabled

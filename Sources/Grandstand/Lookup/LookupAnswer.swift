@@ -8,7 +8,9 @@ package enum LookupAnswer: Sendable, Hashable {
     /// The event is known, its channel is not there yet.
     case pending(ChannelWait)
     /// Ended, for this audience at least, or cancelled.
-    case over
+    ///
+    /// - Parameter last: its last content; only when asked for.
+    case over(last: LastContent? = nil)
     /// The event is known, and the app has no audience of this variant in it.
     ///
     /// - Parameter variants: those of the app's audiences, in the order of their declaration; `nil`: of the one without.
@@ -17,12 +19,25 @@ package enum LookupAnswer: Sendable, Hashable {
     /// The answer that an entry gives.
     package init(_ entry: LookupEntry) {
         if entry.state.isOver {
-            self = .over
+            self = .over(last: entry.contentState.map { LastContent(contentState: $0, timestamp: entry.timestamp) })
         } else if entry.channelID == nil, entry.delivery == .channel {
             self = .pending(entry.wait)
         } else {
             self = .found(LookupBody(JSONWriter.text(entry)))
         }
+    }
+}
+
+/// What an event showed last.
+package struct LastContent: Sendable, Hashable {
+    /// JSON object text.
+    package var contentState: [UInt8]
+    /// `aps.timestamp` of its message.
+    package var timestamp: Int?
+
+    package init(contentState: [UInt8], timestamp: Int? = nil) {
+        self.contentState = contentState
+        self.timestamp = timestamp
     }
 }
 
@@ -33,6 +48,7 @@ extension LookupEntry: JSONObjectWritable {
         // Apps of before know no other delivery, and look up none of its events.
         if delivery != .channel { object.member("delivery", delivery.rawValue) }
         if let variant { object.member("variant", variant.rawValue) }
+        if !variants.isEmpty { object.array("variants", variants) { $0.string($1.rawValue) } }
         object.member("storagePolicy", storagePolicy.rawValue)
         object.member("state", state.rawValue)
         object.member("startsAt", startsAt)

@@ -45,7 +45,13 @@ package struct LookupRecord: Sendable, Hashable {
     }
 
     /// The answer to a lookup of the event with this key at `now`.
-    package func answer(of key: EventKey, now: Date) -> LookupAnswer { LookupAnswer(entry(of: key, now: now)) }
+    ///
+    /// - Parameter variants: those of all of the app's audiences.
+    package func answer(of key: EventKey, variants: [Variant] = [], now: Date) -> LookupAnswer {
+        var entry = entry(of: key, now: now)
+        entry.variants = variants
+        return LookupAnswer(entry)
+    }
 
     /// The audience of the event with this key as it is at `now`.
     package func entry(of key: EventKey, now: Date) -> LookupEntry {
@@ -72,7 +78,9 @@ extension [LookupRecord] {
         topic: String, in environment: APNsEnvironment, _ variant: Variant?, of key: EventKey, now: Date
     ) -> LookupAnswer? {
         let isOfApp: (LookupRecord) -> Bool = { $0.environment == environment && $0.topic == topic }
-        if let record = first(of: variant, where: isOfApp) { return record.answer(of: key, now: now) }
+        if let record = first(of: variant, where: isOfApp) {
+            return record.answer(of: key, variants: lazy.filter(isOfApp).compactMap(\.variant), now: now)
+        }
         let others = filter(isOfApp).map(\.variant)
         return others.isEmpty ? nil : .noSuchVariant(among: others)
     }

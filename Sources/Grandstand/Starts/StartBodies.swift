@@ -1,30 +1,37 @@
-/// The bodies of a shard's pushes: one for each form and language there is among its members, not one for each member.
+/// The bodies of a shard's pushes: one for each audience, form and language there is among its members, not one for each
+/// member.
 struct StartBodies: Sendable {
     private struct Key: Hashable {
+        let push: Int
         let form: StartForm
         let locale: String?
+
+        init(_ member: StartShard.Member) {
+            push = member.push
+            form = member.form
+            locale = member.locale
+        }
     }
 
     private let byKey: [Key: [UInt8]]
 
     init(_ shard: StartShard) {
         var bodies: [Key: [UInt8]] = [:]
-        var payload = shard.payload
         for member in shard.members {
-            let key = Key(form: member.form, locale: member.locale)
+            let key = Key(member)
             guard bodies[key] == nil else { continue }
-            payload.alert = member.locale.flatMap(shard.alerts.value) ?? shard.payload.alert
-            bodies[key] = payload.body(timestamp: shard.timestamp, input: shard.input(for: member.form))
+            let push = shard.pushes[member.push]
+            var payload = push.payload
+            payload.alert = member.locale.flatMap(shard.alerts.value) ?? payload.alert
+            bodies[key] = payload.body(timestamp: push.timestamp, input: push.input(for: member.form))
         }
         byKey = bodies
     }
 
-    func body(for member: StartShard.Member) -> [UInt8] {
-        byKey[Key(form: member.form, locale: member.locale)] ?? []
-    }
+    func body(for member: StartShard.Member) -> [UInt8] { byKey[Key(member)] ?? [] }
 }
 
-extension StartShard {
+extension StartShard.Push {
     /// The key beside `attributes-type` that says how updates come.
     func input(for form: StartForm) -> StartPayload.Input {
         switch form {

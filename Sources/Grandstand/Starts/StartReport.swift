@@ -1,11 +1,23 @@
 package import FoundationEssentials
 
+/// What a start whose time has come waits for.
+package enum StartWait: String, Sendable, Hashable, CaseIterable {
+    /// The audience's channel.
+    case channel
+    /// A place for that channel: the app has as many as it may.
+    case room
+    /// The first content.
+    case content
+    /// A shorter content: with the newest one APNs does not take the push.
+    case contentTooLong
+}
+
 /// The report on an event's start, in one app and environment or in all.
 package struct StartReport: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Its time has not come.
         case scheduled
-        /// It waits for the channel, or for a content to show.
+        /// Its time has come, and nothing can be sent yet (`StartWait`).
         case waiting
         case running
         /// Nothing is pending now; late followers may still come until `until`.
@@ -56,6 +68,8 @@ package struct StartReport: Sendable, Hashable {
     }
 
     package var state: State
+    /// What it waits for while it is `waiting`.
+    package var waitingFor: StartWait?
     /// Who asked for it by hand, else who declared it, as the audit log names its actors; `nil`: that was not kept.
     package var by: String?
     /// The first push was made.
@@ -69,10 +83,12 @@ package struct StartReport: Sendable, Hashable {
     package var rate: Rate?
 
     package init(
-        state: State, startedAt: Date? = nil, finishedAt: Date? = nil, counts: Counts = Counts(),
+        state: State, waitingFor: StartWait? = nil, startedAt: Date? = nil, finishedAt: Date? = nil,
+        counts: Counts = Counts(),
         byReason: [String: Int] = [:], rate: Rate? = nil
     ) {
         self.state = state
+        self.waitingFor = waitingFor
         self.startedAt = startedAt
         self.finishedAt = finishedAt
         self.counts = counts
@@ -84,8 +100,10 @@ package struct StartReport: Sendable, Hashable {
     package init(of reports: [StartReport]) {
         let states = Set(reports.map(\.state))
         let order: [State] = [.running, .waiting, .stopped, .scheduled, .done]
+        let state = order.first(where: states.contains) ?? .done
         self.init(
-            state: order.first(where: states.contains) ?? .done, startedAt: reports.compactMap(\.startedAt).min(),
+            state: state, waitingFor: state == .waiting ? reports.lazy.compactMap(\.waitingFor).first : nil,
+            startedAt: reports.compactMap(\.startedAt).min(),
             finishedAt: reports.allSatisfy { $0.finishedAt != nil } ? reports.compactMap(\.finishedAt).max() : nil,
             counts: reports.map(\.counts).reduce(Counts(), +),
             byReason: reports.reduce(into: [:]) { $0.merge($1.byReason, uniquingKeysWith: +) },

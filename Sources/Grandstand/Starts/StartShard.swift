@@ -6,30 +6,47 @@ package struct StartShard: PushShard, Hashable {
     package struct Member: Sendable, Hashable {
         package var installation: Int
         package var token: DeviceToken
+        /// The place of its push among the shard's (`pushes`).
+        package var push: Int
         /// Of what was registered: an answer about an older token says nothing of a newer one.
         package var form: StartForm
         package var locale: String?
         /// Pushes made for it before, all of which APNs provably did not process.
         package var attempts: Int
 
-        package init(installation: Int, token: DeviceToken, form: StartForm, locale: String?, attempts: Int = 0) {
+        package init(
+            installation: Int, token: DeviceToken, push: Int = 0, form: StartForm, locale: String?, attempts: Int = 0
+        ) {
             self.installation = installation
             self.token = token
+            self.push = push
             self.form = form
             self.locale = locale
             self.attempts = attempts
         }
     }
 
+    /// The push that the members of one audience get.
+    package struct Push: Sendable, Hashable {
+        package var payload: StartPayload
+        /// Apple's ID of the audience's channel; `nil` where activities get tokens.
+        package var channelID: String?
+        /// `aps.timestamp`: below that of every update to come.
+        package var timestamp: Int
+
+        package init(payload: StartPayload, channelID: String?, timestamp: Int) {
+            self.payload = payload
+            self.channelID = channelID
+            self.timestamp = timestamp
+        }
+    }
+
     package var run: Int
     package var address: APNsAddress
-    package var payload: StartPayload
+    /// One for each of the app's audiences that starts.
+    package var pushes: [Push]
     /// Alerts for languages.
     package var alerts: LocaleLookup<[UInt8]>
-    /// Apple's ID of the event's channel; `nil` where activities get tokens.
-    package var channelID: String?
-    /// `aps.timestamp`: below that of every update to come.
-    package var timestamp: Int
     /// No push goes after; its epoch is the pushes' `apns-expiration`.
     package var until: Date
     package var members: [Member]
@@ -37,15 +54,13 @@ package struct StartShard: PushShard, Hashable {
     package var closes: Bool
 
     package init(
-        run: Int, address: APNsAddress, payload: StartPayload, alerts: LocaleLookup<[UInt8]>, channelID: String?,
-        timestamp: Int, until: Date, members: [Member], closes: Bool = false
+        run: Int, address: APNsAddress, pushes: [Push], alerts: LocaleLookup<[UInt8]>, until: Date,
+        members: [Member], closes: Bool = false
     ) {
         self.run = run
         self.address = address
-        self.payload = payload
+        self.pushes = pushes
         self.alerts = alerts
-        self.channelID = channelID
-        self.timestamp = timestamp
         self.until = until
         self.members = members
         self.closes = closes

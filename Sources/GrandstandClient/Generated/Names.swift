@@ -44,6 +44,8 @@ extension GrandstandClient {
     public typealias QuirkValue = Contract.QuirkValue
     /// How far the start of an event is.
     public typealias StartState = Contract.StartState
+    /// What a start waits for.
+    public typealias StartWait = Contract.StartWait
     /// The state of a Live Activity as ActivityKit tells it to the app.
     public typealias ActivityState = Contract.ActivityState
     /// Why a lookup of one event in a batch found no channel.

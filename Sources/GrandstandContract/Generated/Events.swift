@@ -819,8 +819,9 @@ extension Contract {
         public var alertsByLocale: [String: Alert]?
         /// From when on the system marks contentState as out of date. Fractions of seconds are cut off.
         public var staleDate: Date?
-        /// Only these audiences of the event. Left out: all. Where an app has several in an environment, its activities
-        /// start on the one without a variant, else on the first that is not over.
+        /// Only these audiences of the event. Left out: all. Where an app has several in an environment, each
+        /// installation starts on one of those that are not over: the one whose variant it names, else the one whose
+        /// variant is the best match of its locale (RFC 4647 lookup), else the one without a variant, else the first.
         public var audiences: [AudienceSelector]?
 
         /// What is left out is not said.

@@ -46,8 +46,11 @@ extension Contract {
         public var systemVersion: String
         /// The app's version.
         public var appVersion: String?
-        /// The user's locale as a BCP 47 tag. It chooses the alert of a start.
+        /// The user's locale as a BCP 47 tag. It chooses the alert of a start, and the variant where none is named.
         public var locale: String?
+        /// The variant of events that this user wants to see, for example home. Events without it show the one that
+        /// locale chooses.
+        public var variant: String?
         /// The name of the user's time zone.
         public var timeZone: String?
         /// Whether the user allows Live Activities.
@@ -62,13 +65,14 @@ extension Contract {
         /// What is left out is not said.
         public init(
             sequence: Int? = nil, systemVersion: String, appVersion: String? = nil, locale: String? = nil,
-            timeZone: String? = nil, liveActivitiesEnabled: Bool? = nil, frequentPushesEnabled: Bool? = nil,
-            startTokens: [StartTokenDraft]? = nil, topics: [String]? = nil
+            variant: String? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool? = nil,
+            frequentPushesEnabled: Bool? = nil, startTokens: [StartTokenDraft]? = nil, topics: [String]? = nil
         ) {
             self.sequence = sequence
             self.systemVersion = systemVersion
             self.appVersion = appVersion
             self.locale = locale
+            self.variant = variant
             self.timeZone = timeZone
             self.liveActivitiesEnabled = liveActivitiesEnabled
             self.frequentPushesEnabled = frequentPushesEnabled
@@ -87,6 +91,7 @@ extension Contract {
             systemVersion = try object.required("systemVersion")
             appVersion = try object.optional("appVersion")
             locale = try object.optional("locale")
+            variant = try object.optional("variant")
             timeZone = try object.optional("timeZone")
             liveActivitiesEnabled = try object.optional("liveActivitiesEnabled")
             frequentPushesEnabled = try object.optional("frequentPushesEnabled")
@@ -99,6 +104,7 @@ extension Contract {
             object.member("systemVersion", systemVersion)
             if let appVersion { object.member("appVersion", appVersion) }
             if let locale { object.member("locale", locale) }
+            if let variant { object.member("variant", variant) }
             if let timeZone { object.member("timeZone", timeZone) }
             if let liveActivitiesEnabled { object.member("liveActivitiesEnabled", liveActivitiesEnabled) }
             if let frequentPushesEnabled { object.member("frequentPushesEnabled", frequentPushesEnabled) }
@@ -194,6 +200,8 @@ extension Contract {
         public var appVersion: String?
         /// The user's locale as a BCP 47 tag.
         public var locale: String?
+        /// The variant of events that it named. null: none.
+        public var variant: String?
         /// The name of the user's time zone.
         public var timeZone: String?
         /// Whether the user allows Live Activities.
@@ -210,8 +218,9 @@ extension Contract {
         /// What is left out is not said.
         public init(
             installationId: String, receipts: Double, sampled: Bool, sequence: Int? = nil, systemVersion: String,
-            appVersion: String? = nil, locale: String? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool,
-            frequentPushesEnabled: Bool, startTokens: [StartToken], topics: [String], activities: [Activity]
+            appVersion: String? = nil, locale: String? = nil, variant: String? = nil, timeZone: String? = nil,
+            liveActivitiesEnabled: Bool, frequentPushesEnabled: Bool, startTokens: [StartToken], topics: [String],
+            activities: [Activity]
         ) {
             self.installationId = installationId
             self.receipts = receipts
@@ -220,6 +229,7 @@ extension Contract {
             self.systemVersion = systemVersion
             self.appVersion = appVersion
             self.locale = locale
+            self.variant = variant
             self.timeZone = timeZone
             self.liveActivitiesEnabled = liveActivitiesEnabled
             self.frequentPushesEnabled = frequentPushesEnabled
@@ -242,6 +252,7 @@ extension Contract {
             systemVersion = try object.required("systemVersion")
             appVersion = try object.optional("appVersion")
             locale = try object.optional("locale")
+            variant = try object.optional("variant")
             timeZone = try object.optional("timeZone")
             liveActivitiesEnabled = try object.required("liveActivitiesEnabled")
             frequentPushesEnabled = try object.required("frequentPushesEnabled")
@@ -258,6 +269,7 @@ extension Contract {
             object.member("systemVersion", systemVersion)
             object.member("appVersion", appVersion)
             object.member("locale", locale)
+            object.member("variant", variant)
             object.member("timeZone", timeZone)
             object.member("liveActivitiesEnabled", liveActivitiesEnabled)
             object.member("frequentPushesEnabled", frequentPushesEnabled)
@@ -318,17 +330,22 @@ extension Contract {
         public var updateToken: String?
         /// Apple's ID of the channel that it listens to. Left out, it stays as it was.
         public var channelId: String?
+        /// Which of the event's variants it shows: its update token gets the messages of that one. Left out in the
+        /// first report, it is the one that a start would choose for the installation; left out later, it stays as it
+        /// was.
+        public var variant: String?
 
         /// What is left out is not said.
         public init(
             eventKey: String, attributesType: String, state: ActivityState, updateToken: String? = nil,
-            channelId: String? = nil
+            channelId: String? = nil, variant: String? = nil
         ) {
             self.eventKey = eventKey
             self.attributesType = attributesType
             self.state = state
             self.updateToken = updateToken
             self.channelId = channelId
+            self.variant = variant
         }
 
         /// Reads it as the API writes it.
@@ -343,6 +360,7 @@ extension Contract {
             state = try object.required("state")
             updateToken = try object.optional("updateToken")
             channelId = try object.optional("channelId")
+            variant = try object.optional("variant")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -351,6 +369,7 @@ extension Contract {
             object.member("state", state)
             if let updateToken { object.member("updateToken", updateToken) }
             if let channelId { object.member("channelId", channelId) }
+            if let variant { object.member("variant", variant) }
         }
     }
 }

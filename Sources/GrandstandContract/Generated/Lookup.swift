@@ -92,6 +92,9 @@ extension Contract {
         public var delivery: AudienceDelivery?
         /// The variant of the audience that was found, if it has one.
         public var variant: String?
+        /// All variants that the event has for this app and environment, in the order of their declaration. Left out
+        /// where there are none.
+        public var variants: [String]?
         /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
         /// for its whole life.
         public var storagePolicy: StoragePolicy
@@ -110,13 +113,14 @@ extension Contract {
         /// What is left out is not said.
         public init(
             eventKey: String, channelId: String? = nil, delivery: AudienceDelivery? = nil, variant: String? = nil,
-            storagePolicy: StoragePolicy, state: EventState, startsAt: Date? = nil, endsAt: Date? = nil,
-            contentState: RawJSON? = nil, timestamp: Int? = nil
+            variants: [String]? = nil, storagePolicy: StoragePolicy, state: EventState, startsAt: Date? = nil,
+            endsAt: Date? = nil, contentState: RawJSON? = nil, timestamp: Int? = nil
         ) {
             self.eventKey = eventKey
             self.channelId = channelId
             self.delivery = delivery
             self.variant = variant
+            self.variants = variants
             self.storagePolicy = storagePolicy
             self.state = state
             self.startsAt = startsAt
@@ -136,6 +140,7 @@ extension Contract {
             channelId = try object.optional("channelId")
             delivery = try object.optional("delivery")
             variant = try object.optional("variant")
+            variants = try object.optional("variants")
             storagePolicy = try object.required("storagePolicy")
             state = try object.required("state")
             startsAt = try object.optional("startsAt")
@@ -149,6 +154,7 @@ extension Contract {
             object.member("channelId", channelId)
             if let delivery { object.member("delivery", delivery) }
             if let variant { object.member("variant", variant) }
+            if let variants { object.member("variants", variants) }
             object.member("storagePolicy", storagePolicy)
             object.member("state", state)
             object.member("startsAt", startsAt)

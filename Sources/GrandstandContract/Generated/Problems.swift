@@ -69,6 +69,10 @@ extension Contract {
         public var channels: Int?
         /// The newest sequence of this installation, or of the states of this event, that the server knows.
         public var sequence: Int?
+        /// The last content of the event, with include=contentState.
+        public var contentState: RawJSON?
+        /// aps.timestamp of the message with this content, in seconds since 1970.
+        public var timestamp: Int?
         /// The variants that the event has for the app.
         public var variants: [String]?
         /// The server's ID of the channel.
@@ -81,7 +85,8 @@ extension Contract {
             type: String, title: String, status: Int, detail: String, requestId: String? = nil,
             errors: [FieldError]? = nil, apns: APNsRefusal? = nil, limit: Int? = nil, used: Int? = nil,
             reserved: Int? = nil, size: Int? = nil, channels: Int? = nil, sequence: Int? = nil,
-            variants: [String]? = nil, id: String? = nil, state: ChannelState? = nil
+            contentState: RawJSON? = nil, timestamp: Int? = nil, variants: [String]? = nil, id: String? = nil,
+            state: ChannelState? = nil
         ) {
             self.type = type
             self.title = title
@@ -96,6 +101,8 @@ extension Contract {
             self.size = size
             self.channels = channels
             self.sequence = sequence
+            self.contentState = contentState
+            self.timestamp = timestamp
             self.variants = variants
             self.id = id
             self.state = state
@@ -121,6 +128,8 @@ extension Contract {
             size = try object.optional("size")
             channels = try object.optional("channels")
             sequence = try object.optional("sequence")
+            contentState = try object.optional("contentState")
+            timestamp = try object.optional("timestamp")
             variants = try object.optional("variants")
             id = try object.optional("id")
             state = try object.optional("state")
@@ -140,6 +149,8 @@ extension Contract {
             if let size { object.member("size", size) }
             if let channels { object.member("channels", channels) }
             if let sequence { object.member("sequence", sequence) }
+            if let contentState { object.member("contentState", contentState) }
+            if let timestamp { object.member("timestamp", timestamp) }
             if let variants { object.member("variants", variants) }
             if let id { object.member("id", id) }
             if let state { object.member("state", state) }

@@ -13,7 +13,7 @@ extension Contract {
     public struct StartState: ContractWord {
         /// Its time has not come.
         public static let scheduled = Self(rawValue: "scheduled")
-        /// It waits for the channel, or for content to show.
+        /// Its time has come, and nothing can be sent yet. waitingFor says why.
         public static let waiting = Self(rawValue: "waiting")
         /// Pushes are being made.
         public static let running = Self(rawValue: "running")
@@ -29,6 +29,34 @@ extension Contract {
             .running,
             .done,
             .stopped,
+        ]
+
+        /// The word.
+        public let rawValue: String
+
+        /// Any word. One that is none of these is a newer server's.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+
+extension Contract {
+    /// What a start waits for.
+    public struct StartWait: ContractWord {
+        /// The audience's channel, which Apple has not made yet.
+        public static let channel = Self(rawValue: "channel")
+        /// A place for the channel. The app has as many channels as its limit allows.
+        public static let room = Self(rawValue: "room")
+        /// The first content. Declare contentState in start, or send a broadcast.
+        public static let content = Self(rawValue: "content")
+        /// A shorter content. With the newest one the push is longer than Apple takes.
+        public static let contentTooLong = Self(rawValue: "contentTooLong")
+
+        /// All that this version knows.
+        public static let allCases: [Self] = [
+            .channel,
+            .room,
+            .content,
+            .contentTooLong,
         ]
 
         /// The word.
@@ -175,6 +203,8 @@ extension Contract {
     public struct StartReport: Sendable, Hashable, Codable, ContractObject {
         /// How far the start of an event is.
         public var state: StartState
+        /// What it waits for while state is waiting, else null.
+        public var waitingFor: StartWait?
         /// When the first push was made.
         public var startedAt: Date?
         /// When nothing was left to send for the last time.
@@ -193,10 +223,12 @@ extension Contract {
 
         /// What is left out is not said.
         public init(
-            state: StartState, startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts,
-            byReason: [String: Int], perSecond: Double? = nil, by: String? = nil, audiences: [AudienceStart]
+            state: StartState, waitingFor: StartWait? = nil, startedAt: Date? = nil, finishedAt: Date? = nil,
+            counts: StartCounts, byReason: [String: Int], perSecond: Double? = nil, by: String? = nil,
+            audiences: [AudienceStart]
         ) {
             self.state = state
+            self.waitingFor = waitingFor
             self.startedAt = startedAt
             self.finishedAt = finishedAt
             self.counts = counts
@@ -214,6 +246,7 @@ extension Contract {
 
         package init(members object: JSONMembers) throws {
             state = try object.required("state")
+            waitingFor = try object.optional("waitingFor")
             startedAt = try object.optional("startedAt")
             finishedAt = try object.optional("finishedAt")
             counts = try object.required("counts")
@@ -225,6 +258,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("state", state)
+            object.member("waitingFor", waitingFor)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
             object.member("counts", counts)
@@ -244,7 +278,8 @@ extension Contract {
         public var bundleId: String
         /// APNs has two environments, each with its own tokens and channels.
         public var environment: Environment
-        /// The variant of the audience on which it starts, if that has one.
+        /// The variant of the audience on which it starts. Left out where it starts on several audiences, or on one
+        /// without a variant.
         public var variant: String?
         /// How far the start of an event is.
         public var state: StartState

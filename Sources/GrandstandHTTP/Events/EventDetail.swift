@@ -152,7 +152,9 @@ struct EventDetail: ConsolePage {
             starts,
             [
                 Column("Audience") { [.quoted($0.audience.words)] },
-                Column("State") { [.state($0.report.state.rawValue)] }, count("Followers") { $0.followers },
+                Column("State") { start in
+                    [.state(start.report.state.rawValue)] + (start.report.waitingFor.map { [.words($0.words)] } ?? [])
+                }, count("Followers") { $0.followers },
                 count("Accepted") { $0.accepted }, count("Confirmed") { $0.confirmed },
                 count("Rejected") { $0.rejected }, count("Unknown") { $0.unknown }, count("To go") { $0.pending },
                 Column("None for") { [.words(Self.ineligible($0.report.counts))] },
@@ -168,6 +170,18 @@ struct EventDetail: ConsolePage {
         StartForm.Ineligible.allCases.compactMap { why in
             counts.ineligible[why].flatMap { $0 > 0 ? "\(Wording.number($0)) \(why.rawValue)" : nil }
         }.joined(separator: ", ")
+    }
+}
+
+extension StartWait {
+    /// What a start waits for, after its state.
+    fileprivate var words: String {
+        switch self {
+        case .channel: "for the channel"
+        case .room: "for room: the app has as many channels as its limit allows"
+        case .content: "for content: send a broadcast"
+        case .contentTooLong: "for a shorter content: with the newest one the push is too long"
+        }
     }
 }
 

@@ -24,6 +24,7 @@ extension Problem: JSONWritable {
                 case .integer(let value): object.integer(value)
                 case .string(let value): object.string(value)
                 case .strings(let values): object.array(values) { $0.string($1) }
+                case .json(let text): object.raw(text)
                 }
             }
         }

@@ -60,6 +60,6 @@ extension DeviceActivity {
             id: id, eventKey: try EventKey(allowed: draft.eventKey), attributesType: draft.attributesType,
             state: try State(draft.state),
             updateToken: try draft.updateToken.map { text throws(Problem) in try DeviceToken(allowed: text) },
-            channelID: draft.channelId)
+            channelID: draft.channelId, variant: draft.variant.flatMap(Variant.init(rawValue:)))
     }
 }

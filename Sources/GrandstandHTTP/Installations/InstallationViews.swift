@@ -16,8 +16,8 @@ extension Contract.Installation {
         self.init(
             installationId: id.words, receipts: sampling.share, sampled: sampling.includes(id),
             sequence: state.sequence, systemVersion: state.systemVersion.description, appVersion: state.appVersion,
-            locale: state.locale, timeZone: state.timeZone, liveActivitiesEnabled: state.liveActivitiesEnabled,
-            frequentPushesEnabled: state.frequentPushesEnabled,
+            locale: state.locale, variant: state.variant?.rawValue, timeZone: state.timeZone,
+            liveActivitiesEnabled: state.liveActivitiesEnabled, frequentPushesEnabled: state.frequentPushesEnabled,
             startTokens: state.startTokens.sorted { $0.key < $1.key }.map { type, token in
                 Contract.StartToken(
                     attributesType: type, token: token.description, suspect: known.suspectTypes.contains(type))

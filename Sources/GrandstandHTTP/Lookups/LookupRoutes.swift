@@ -38,14 +38,20 @@ struct LookupRoutes: Sendable {
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         let variant = try context.query.variant()
-        let (answer, freshness) = try await replica.answer(
+        var (answer, freshness) = try await replica.answer(
             topic: bundleID.topic, in: environment, key, variant: variant)
         // Content is large and changes all the time, so it stays in the database, which is asked only for what is there.
-        if wantsState ?? false, case .found? = answer {
+        if wantsState ?? false {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
-            return try response(
-                to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
-                environment, variant)
+            switch answer {
+            case .found:
+                return try response(
+                    to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
+                    environment, variant)
+            // That it is over is known without the database, too.
+            case .over: answer = (try? await contents(name)) ?? answer
+            case .pending, .noSuchVariant, nil: break
+            }
         }
         do {
             return try response(to: request, answer, freshness, key, bundleID, environment, variant)
@@ -65,10 +71,14 @@ struct LookupRoutes: Sendable {
         switch answer {
         case .found(let body):
             return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
-        case .over:
+        case .over(let last):
             var problem = Problem(
                 .eventEnded,
-                "The event \(key) is over for \(audience); there is nothing to follow.", maxAge: Self.maxAgeOver)
+                "The event \(key) is over for \(audience); there is nothing to follow.",
+                members: last.map { last in
+                    [("contentState", .json(last.contentState))]
+                        + (last.timestamp.map { [("timestamp", .integer($0))] } ?? [])
+                } ?? [], maxAge: Self.maxAgeOver)
             problem.status = 410
             throw problem
         case .pending(let wait):

@@ -37,6 +37,7 @@ struct StartReportsView: JSONObjectWritable {
     private static func write(_ report: StartReport, _ now: Date, to object: inout JSONWriter) {
         let counts = report.counts
         object.member("state", report.state.rawValue)
+        object.member("waitingFor", report.waitingFor?.rawValue)
         object.member("startedAt", report.startedAt)
         object.member("finishedAt", report.finishedAt)
         object.object("counts") { writer in

@@ -182,7 +182,9 @@ enum SchemaLeaf {
     }
 
     private static func number<Number: FixedWidthInteger>(_ type: Number.Type, trial: Int) -> Any {
-        [Number(0), 1, Number.isSigned ? Number.min : 2, Number.max][trial % 4]
+        // Without the type the list is one of Any, and 1 an Int.
+        let values: [Number] = [0, 1, Number.isSigned ? Number.min : 2, Number.max]
+        return values[trial % 4]
     }
 }
 

@@ -16,7 +16,9 @@ package enum LookupOutcome: Sendable, Hashable {
     /// - Parameters:
     ///   - channelID: `nil`: the event's activities are updated by tokens.
     ///   - contentState: the newest, as JSON; `nil`: there is none yet.
-    case found(channelID: String?, contentState: Data?)
+    ///   - variant: that of the audience that was found; `nil`: it has none.
+    ///   - variants: all that the event has for the app.
+    case found(channelID: String?, contentState: Data?, variant: String? = nil, variants: [String] = [])
     case refused(ServerProblem)
     case unanswered(String)
 }

@@ -44,7 +44,8 @@ package struct GrandstandServer: DeviceServer {
                 eventKey, in: app, variant: variant, contentState: true, patience: .zero)
             // What the app says itself is newer than an answer that was kept.
             return .found(
-                channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes)
+                channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes,
+                variant: found.variant, variants: found.variants ?? [])
         } catch let problem as ServerProblem {
             return .refused(problem)
         } catch {
@@ -57,7 +58,7 @@ extension InstallationFacts {
     fileprivate func draft(sequence: Int) -> GrandstandClient.InstallationDraft {
         .init(
             sequence: sequence, systemVersion: systemVersion ?? "0", appVersion: appVersion, locale: locale,
-            timeZone: timeZone, liveActivitiesEnabled: liveActivitiesEnabled,
+            variant: variant, timeZone: timeZone, liveActivitiesEnabled: liveActivitiesEnabled,
             frequentPushesEnabled: frequentPushesEnabled,
             startTokens: startTokens.sorted { $0.key < $1.key }.map { .init(attributesType: $0.key, token: $0.value) },
             topics: topics)
@@ -68,6 +69,6 @@ extension ActivityEntry {
     fileprivate var draft: GrandstandClient.ActivityDraft {
         .init(
             eventKey: eventKey, attributesType: attributesType, state: .init(rawValue: state.rawValue),
-            updateToken: updateToken, channelId: channelID)
+            updateToken: updateToken, channelId: channelID, variant: variant)
     }
 }

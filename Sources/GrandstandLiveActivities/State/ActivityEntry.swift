@@ -5,7 +5,7 @@ package struct ActivityEntry: Codable, Sendable, Hashable {
     package var state: ActivityPhase
     package var updateToken: String?
     package var channelID: String?
-    /// Of the lookup that said so.
+    /// Of the audience whose updates it gets, where that is known and has one.
     package var variant: String?
     /// Rises with each change.
     package var version = 1

@@ -57,10 +57,11 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
-    /// Notes the channel of an activity that a push started.
-    package mutating func learn(_ channel: String, of activity: String) {
+    /// Notes the channel of an activity that a push started, and the variant of its audience.
+    package mutating func learn(_ channel: String, _ variant: String?, of activity: String) {
         guard activities[activity]?.channelID == nil else { return }
         activities[activity]?.channelID = channel
+        activities[activity]?.variant = variant
         activities[activity]?.version += 1
     }
 

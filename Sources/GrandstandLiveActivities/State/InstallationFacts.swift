@@ -5,6 +5,8 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
     package var appVersion: String?
     /// BCP 47, e.g. `de-AT`.
     package var locale: String?
+    /// Which variant of events people want to see; `nil`: the one that the locale chooses.
+    package var variant: String?
     /// By its IANA name.
     package var timeZone: String?
     package var liveActivitiesEnabled = true
@@ -31,6 +33,9 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         timeZone = fitting(timeZone)
         topics = Set(topics).sorted()
     }
+
+    /// 1 to 32 of `A-Z a-z 0-9 . _ : -`.
+    package static func isVariant(_ text: String) -> Bool { text.utf8.count <= 32 && isTopic(text) }
 
     /// 1 to 128 of `A-Z a-z 0-9 . _ : -`, as event keys.
     package static func isTopic(_ text: String) -> Bool {

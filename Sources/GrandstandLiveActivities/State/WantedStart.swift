@@ -16,7 +16,8 @@ public struct WantedStart: Codable, Sendable, Hashable {
     public var startsAt: Date?
     /// What people are told when a scheduled one appears.
     public var alert: StartAlert?
-    /// Which of the app's audiences in the event, e.g. a language; `nil`: as `Lookup` chooses.
+    /// Which of the app's audiences in the event, e.g. a language; `nil`: the one that a push would start for this person,
+    /// by the variant given to `follow`, else by language.
     public var variant: String?
     /// When it was asked for first; an event that is still unknown a day later is a mistake.
     package internal(set) var since: Date?

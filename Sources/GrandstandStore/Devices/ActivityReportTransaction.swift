@@ -24,11 +24,22 @@ struct ActivityReportTransaction: Sendable {
         let id: String
     }
 
+    /// An installation that reports, by its row.
+    private struct Reporter {
+        let row: Int
+        let secret: SecretHash
+        let variant: String?
+        let locale: String?
+        let pacedUntil: Date?
+    }
+
     /// The row of one that is to be written.
     private struct Line {
         let row: Int
         let app: Int
         var activity: DeviceActivity
+        /// That of the event's audience that is chosen for it, as its column has it.
+        var variant: String
         let isSampled: Bool
         var now: Date
     }
@@ -60,7 +71,7 @@ struct ActivityReportTransaction: Sendable {
                 }
                 guard installation.secret == report.secret else { throw Problem.wrongInstallationSecret }
                 let key = report.activity.eventKey
-                guard known.events.contains(AppEvents.Name(app: report.key.app, key: key)) else {
+                guard let variants = known.events[AppEvents.Name(app: report.key.app, key: key)] else {
                     throw Problem.noEvent(key)
                 }
                 let name = Name(row: installation.row, id: report.activity.id)
@@ -69,14 +80,18 @@ struct ActivityReportTransaction: Sendable {
                 {
                     try pace.take(name.row, installation.pacedUntil, at: report.now)
                 }
+                let choice = VariantChoice(variants).index(
+                    named: report.activity.variant?.rawValue ?? installation.variant, locale: installation.locale)
+                let variant = choice.flatMap { variants[$0] } ?? ""
                 if let earlier = lines[name] {
                     lines[name]?.activity = report.activity.reported(after: earlier.activity)
+                    if report.activity.variant != nil { lines[name]?.variant = variant }
                     lines[name]?.now = report.now
                 } else {
                     order.append(name)
                     lines[name] = Line(
-                        row: name.row, app: report.key.app, activity: report.activity, isSampled: report.isSampled,
-                        now: report.now)
+                        row: name.row, app: report.key.app, activity: report.activity, variant: variant,
+                        isSampled: report.isSampled, now: report.now)
                 }
                 return name
             }
@@ -103,19 +118,22 @@ struct ActivityReportTransaction: Sendable {
         let keys = all.map(\.key)
         let rows = try await database.pipeline([
             """
-            select n.app, n.installation, i.id, h.secret_hash, h.tokens_paced_until
+            select n.app, n.installation, i.id, h.secret_hash, h.variant, h.locale, h.tokens_paced_until
             from \(InstallationRows.rows(keys.map(\.app), keys.map(\.id)))
                 cross join lateral (
-                    select secret_hash, tokens_paced_until from installations where id = i.id offset 0) h
+                    select secret_hash, variant, locale, tokens_paced_until from installations
+                    where id = i.id offset 0) h
             """,
             AppEvents.load(Set(all.map { AppEvents.Name(app: $0.key.app, key: $0.activity.eventKey) })),
             Self.tokens(all),
         ])
-        var known = Known(events: try AppEvents.names(rows[1]))
+        var known = Known(events: try AppEvents.variants(rows[1]))
         for row in rows[0] {
             guard let secret = SecretHash(try row.decode("secret_hash")) else { continue }
             known.installations[InstallationKey(app: try row.decode("app"), id: try row.decode("installation"))] =
-                (try row.decode("id"), secret, try row.decode("tokens_paced_until"))
+                Reporter(
+                    row: try row.decode("id"), secret: secret, variant: try row.decode("variant"),
+                    locale: try row.decode("locale"), pacedUntil: try row.decode("tokens_paced_until"))
         }
         for row in rows[2] {
             known.tokens[try row.decode("place")] = DeviceToken(bytes: try row.decode("update_token"))
@@ -125,8 +143,9 @@ struct ActivityReportTransaction: Sendable {
 
     /// What a batch of reports is judged by, read without a lock.
     private struct Known {
-        var installations: [InstallationKey: (row: Int, secret: SecretHash, pacedUntil: Date?)] = [:]
-        let events: Set<AppEvents.Name>
+        var installations: [InstallationKey: Reporter] = [:]
+        /// The variants of each event's audiences of the app.
+        let events: [AppEvents.Name: [String?]]
         /// The tokens in use of the activities, by the places of the reports.
         var tokens: [Int: DeviceToken] = [:]
     }
@@ -164,7 +183,7 @@ struct ActivityReportTransaction: Sendable {
             [
                 PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
                 Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines), Self.trim(lines),
-            ] + Self.join(lines) + Self.write(pace, at: lines.map(\.now).max() ?? .distantPast))
+            ] + Self.rename(lines) + Self.join(lines) + Self.write(pace, at: lines.map(\.now).max() ?? .distantPast))
         var written: [Name: Bool] = [:]
         for row in rows[3] {
             let name = Name(row: try row.decode("installation"), id: try row.decode("activity"))
@@ -195,16 +214,16 @@ struct ActivityReportTransaction: Sendable {
         let activities = lines.map(\.activity)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, joins_at, channel_id, reported_at, is_sampled, frequent, first_reported_at)
+                registered_at, joins_at, channel_id, variant, reported_at, is_sampled, frequent, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
                 case when update_token is not null then at end, case when update_token is not null then at end,
-                channel_id, at, is_sampled, i.frequent_pushes_enabled, at
+                channel_id, variant, at, is_sampled, i.frequent_pushes_enabled, at
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
                 \(activities.map { $0.updateToken.map { PostgresBytes($0.bytes) } }), \(activities.map(\.channelID)),
-                \(lines.map(\.now)), \(lines.map(\.isSampled)))
-                as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, at,
+                \(lines.map(\.variant)), \(lines.map(\.now)), \(lines.map(\.isSampled)))
+                as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, variant, at,
                     is_sampled)
                 cross join lateral (
                     select frequent_pushes_enabled from installations where id = r.installation offset 0) i
@@ -219,10 +238,27 @@ struct ActivityReportTransaction: Sendable {
                     then a.joins_at else greatest(excluded.joins_at, a.joins_at + \(CrowdJoins.rest)) end,
                 suspect_since = case when excluded.update_token is null then a.suspect_since end,
                 reason = case when excluded.update_token is null then a.reason end,
-                channel_id = coalesce(excluded.channel_id, a.channel_id), reported_at = excluded.reported_at,
+                channel_id = coalesce(excluded.channel_id, a.channel_id),
+                variant = case when a.event_key = excluded.event_key then a.variant else excluded.variant end,
+                reported_at = excluded.reported_at,
                 frequent = excluded.frequent
             returning installation, activity, xmax = 0 as created
             """
+    }
+
+    /// An activity stays with the variant of its first report, unless a later one names another.
+    private static func rename(_ lines: [Line]) -> [PostgresQuery] {
+        let named = lines.filter { $0.activity.variant != nil }
+        guard !named.isEmpty else { return [] }
+        return [
+            """
+            update activities a set variant = r.variant
+            from unnest(\(named.map(\.row)), \(named.map(\.activity.id)), \(named.map(\.variant)))
+                as r(installation, activity, variant)
+            where a.installation = r.installation and a.activity = r.activity and a.variant <> r.variant
+                and a.installation = any(\(named.map(\.row)))
+            """
+        ]
     }
 
     /// Runs that start activities of the type that is reported, each with the row that reports and the activity: `n`, `r`

@@ -12,17 +12,29 @@ enum AppEvents {
         let key: EventKey
     }
 
-    /// Those of `names` that are of their apps, for `names(_:)`.
+    /// Those of `names` that are of their apps, as `variants(_:)` reads them.
     static func load(_ names: Set<Name>) -> PostgresQuery {
         let names = names.sorted { ($0.app, $0.key.rawValue) < ($1.app, $1.key.rawValue) }
         return """
-            select n.app, n.key from unnest(\(names.map { Int32($0.app) }), \(names.map(\.key.rawValue))) as n(app, key)
-            where \(concerns("n.key", "n.app"))
+            select n.app, n.key, v.variants
+            from unnest(\(names.map { Int32($0.app) }), \(names.map(\.key.rawValue))) as n(app, key)
+            cross join lateral (
+                select array_agg(u.variant order by u.position) as variants from app_environments ae
+                join audiences u on \(AudienceColumns.isOfSameApp("u", "ae"))
+                where ae.id = n.app and u.event_key = n.key) v
+            where v.variants is not null
             """
     }
 
-    static func names(_ rows: PostgresRows) throws -> Set<Name> {
-        Set(try rows.map { Name(app: try $0.decode("app"), key: try $0.word("key")) })
+    /// The variants of each event's audiences; `nil` in place of none.
+    static func variants(_ rows: PostgresRows) throws -> [Name: [String?]] {
+        var variants: [Name: [String?]] = [:]
+        for row in rows {
+            variants[Name(app: try row.decode("app"), key: try row.word("key"))] = try row.decode(
+                [String].self, "variants"
+            ).map { $0.isEmpty ? nil : $0 }
+        }
+        return variants
     }
 
     /// - Parameters: expressions for the event's key and for `app_environments.id`.

@@ -25,7 +25,8 @@ enum CrowdJoins {
             insert into fan_out_queue (run, member, due_at)
             select c.id, a.id, greatest(a.joins_at, \(now)) from \(CrowdRows.activities(activities)) a
             cross join lateral (
-                select id from fan_outs where event_key = a.event_key and app = a.app and policy = 'update' offset 0) c
+                select id from fan_outs
+                where event_key = a.event_key and app = a.app and policy = 'update' and variant = a.variant offset 0) c
             where a.in_crowd order by a.id
             on conflict (member, run) do update set due_at = excluded.due_at, delivery = null, attempts = 0
             """,

@@ -10,7 +10,8 @@ enum CrowdRows {
     /// - Parameter lane: an expression of `bigint`.
     static func crowd(_ lane: PostgresQuery) -> PostgresQuery {
         """
-        fan_outs c join activities a on a.app = c.app and a.event_key = c.event_key and a.in_crowd where c.lane = \(lane)
+        fan_outs c join activities a on a.app = c.app and a.event_key = c.event_key and a.variant = c.variant and a.in_crowd
+        where c.lane = \(lane)
         """
     }
 
@@ -62,7 +63,8 @@ enum CrowdRows {
         try await connection.query(
             """
             select id, update_token, frequent from \(activities("\(ids)")) n
-            where in_crowd and event_key = (select event_key from fan_outs where lane = \(lane)) order by id
+            where in_crowd and (event_key, variant) = (select event_key, variant from fan_outs where lane = \(lane))
+            order by id
             """
         ).compactMap(member)
     }
@@ -83,13 +85,13 @@ enum CrowdRows {
     /// Events are locked as an acceptance locks them: what is being accepted meanwhile is the newest content here, or
     /// finds the crowd.
     ///
-    /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key` and `app`.
+    /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key`, its `app` and the crowd's `variant`.
     private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
         """
         with missing as (
             select w.*, nextval(pg_get_serial_sequence('lanes', 'id')) as lane from (\(audiences)) w
             where not exists (select from fan_outs c
-                where c.event_key = w.event_key and c.app = w.app and c.policy = 'update')
+                where c.event_key = w.event_key and c.app = w.app and c.policy = 'update' and c.variant = w.variant)
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
         ), beside as (
@@ -106,9 +108,9 @@ enum CrowdRows {
             from beside
             returning id
         )
-        insert into fan_outs (policy, lane, event_key, app)
-        select 'update', m.lane, m.event_key, m.app from missing m join made on made.id = m.lane
-        on conflict (event_key, app, policy) do nothing
+        insert into fan_outs (policy, lane, event_key, app, variant)
+        select 'update', m.lane, m.event_key, m.app, m.variant from missing m join made on made.id = m.lane
+        on conflict (event_key, app, policy, variant) do nothing
         """
     }
 
@@ -116,7 +118,7 @@ enum CrowdRows {
     static func make(of key: String) -> PostgresQuery {
         make(
             """
-            select u.lane as beside, u.event_key, ae.id as app from audiences u
+            select u.lane as beside, u.event_key, ae.id as app, u.variant from audiences u
             join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
             where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
             """)
@@ -128,13 +130,13 @@ enum CrowdRows {
     static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
         make(
             """
-            select distinct u.lane as beside, a.event_key, a.app
+            select distinct u.lane as beside, a.event_key, a.app, a.variant
             from \(Self.activities(activities)) a
             cross join lateral (select * from app_environments where id = a.app offset 0) ae
             cross join lateral (
                 select from events where key = a.event_key and cancelled_at is null
                     and coalesce(ended_at > \(now.addingTimeInterval(-CrowdJoins.endIsOfUse)), true) offset 0) e
-            cross join lateral (\(AudienceColumns.ofCrowd(of: "a.event_key", in: "ae"))) u
+            cross join lateral (\(AudienceColumns.ofCrowd(of: "a.event_key", in: "ae", variant: "a.variant"))) u
             where a.in_crowd
             """)
     }
@@ -147,13 +149,13 @@ enum CrowdRows {
         "(select * from activities where id = any(\(ids)) offset 0)"
     }
 
-    /// Has the crowds of an event get the content of the audiences that stand for their apps now: of the one without a
-    /// variant, else the first. Their lanes are locked.
+    /// Has the crowds of an event get the content of the audiences of their variants, or of those that stand for them now.
+    /// Their lanes are locked.
     static func follow(of key: String) -> PostgresQuery {
         """
         update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
         from fan_outs c join app_environments ae on ae.id = c.app
-        cross join lateral (\(AudienceColumns.ofCrowd(of: "c.event_key", in: "ae"))) u
+        cross join lateral (\(AudienceColumns.ofCrowd(of: "c.event_key", in: "ae", variant: "c.variant"))) u
         where c.event_key = \(key) and l.id = c.lane
             and (\(AudienceColumns.followed(of: "l"))) is distinct from (\(AudienceColumns.followed(of: "u")))
         """
@@ -173,7 +175,8 @@ enum CrowdRows {
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from fan_outs c cross join lateral (
-            select from activities where app = c.app and event_key = c.event_key and in_crowd order by id limit 1) a
+            select from activities where app = c.app and event_key = c.event_key and variant = c.variant and in_crowd
+            order by id limit 1) a
             where c.lane = \(lane))
         """
     }
@@ -185,7 +188,7 @@ enum CrowdRows {
         """
         (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (
             select n.lane from fan_outs n where n.event_key = \(audience).event_key and n.app = \(app).id
-                and n.policy = 'update') end)
+                and n.policy = 'update' and n.variant = \(audience).variant) end)
         """
     }
 }

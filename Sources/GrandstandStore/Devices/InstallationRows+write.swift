@@ -26,16 +26,17 @@ extension InstallationRows {
         let details = created.map(\.record.details)
         return """
             insert into installations (app, installation, secret_hash, sequence, system_version, app_version, locale,
-                time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at, tokens_paced_until)
-            select app, installation, secret_hash, sequence, system_version, app_version, locale, time_zone,
+                variant, time_zone, live_activities_enabled, frequent_pushes_enabled, created_at, seen_at,
+                tokens_paced_until)
+            select app, installation, secret_hash, sequence, system_version, app_version, locale, variant, time_zone,
                 live_activities_enabled, frequent_pushes_enabled, seen_at, seen_at, tokens_paced_until
             from unnest(\(created.map { Int32($0.key.app) }), \(created.map(\.key.id)),
                 \(created.map { PostgresBytes($0.record.secret.bytes) }), \(details.map(\.sequence)),
                 \(details.map { Int32($0.systemVersion.number) }), \(details.map(\.appVersion)), \(details.map(\.locale)),
-                \(details.map(\.timeZone)), \(details.map(\.liveActivitiesEnabled)),
-                \(details.map(\.frequentPushesEnabled)), \(created.map(\.record.seenAt)),
-                \(created.map(\.record.tokensPacedUntil)))
-                as r(app, installation, secret_hash, sequence, system_version, app_version, locale, time_zone,
+                \(details.map(\.variant?.rawValue)), \(details.map(\.timeZone)),
+                \(details.map(\.liveActivitiesEnabled)), \(details.map(\.frequentPushesEnabled)),
+                \(created.map(\.record.seenAt)), \(created.map(\.record.tokensPacedUntil)))
+                as r(app, installation, secret_hash, sequence, system_version, app_version, locale, variant, time_zone,
                     live_activities_enabled, frequent_pushes_enabled, seen_at, tokens_paced_until)
             """
     }
@@ -45,15 +46,16 @@ extension InstallationRows {
         let details = records.map(\.details)
         return """
             update installations i set sequence = r.sequence, system_version = r.system_version,
-                app_version = r.app_version, locale = r.locale, time_zone = r.time_zone,
+                app_version = r.app_version, locale = r.locale, variant = r.variant, time_zone = r.time_zone,
                 live_activities_enabled = r.live_activities_enabled,
                 frequent_pushes_enabled = r.frequent_pushes_enabled, seen_at = r.seen_at,
                 tokens_paced_until = r.tokens_paced_until
             from unnest(\(rows), \(details.map(\.sequence)), \(details.map { Int32($0.systemVersion.number) }),
-                \(details.map(\.appVersion)), \(details.map(\.locale)), \(details.map(\.timeZone)),
+                \(details.map(\.appVersion)), \(details.map(\.locale)), \(details.map(\.variant?.rawValue)),
+                \(details.map(\.timeZone)),
                 \(details.map(\.liveActivitiesEnabled)), \(details.map(\.frequentPushesEnabled)),
                 \(records.map(\.seenAt)), \(records.map(\.tokensPacedUntil)))
-                as r(id, sequence, system_version, app_version, locale, time_zone, live_activities_enabled,
+                as r(id, sequence, system_version, app_version, locale, variant, time_zone, live_activities_enabled,
                     frequent_pushes_enabled, seen_at, tokens_paced_until)
             where i.id = r.id and i.id = any(\(rows))
             """

@@ -23,7 +23,8 @@ enum InstallationRows {
     static func load(_ names: Names) -> PostgresQuery {
         """
         select i.id, i.app, i.installation, i.secret_hash, i.sequence, i.system_version, i.app_version, i.locale,
-            i.time_zone, i.live_activities_enabled, i.frequent_pushes_enabled, i.seen_at, i.tokens_paced_until,
+            i.variant, i.time_zone, i.live_activities_enabled, i.frequent_pushes_enabled, i.seen_at,
+            i.tokens_paced_until,
             array(select topic from follows where installation = i.id) as topics,
             t.types, t.tokens, t.registered, t.suspect
         from installations i cross join lateral (
@@ -110,6 +111,7 @@ enum InstallationRows {
             sequence: try row.decode("sequence"),
             systemVersion: SystemVersion(number: try row.decode("system_version")),
             appVersion: try row.decode("app_version"), locale: try row.decode("locale"),
+            variant: try row.decode(String?.self, "variant").map { try known($0, "variant", Variant.init) },
             timeZone: try row.decode("time_zone"), liveActivitiesEnabled: try row.decode("live_activities_enabled"),
             frequentPushesEnabled: try row.decode("frequent_pushes_enabled"),
             topics: Set(try topics.map { try known($0, "topic", Topic.init) }))

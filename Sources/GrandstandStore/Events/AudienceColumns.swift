@@ -20,7 +20,7 @@ enum AudienceColumns {
     static let ofLane = list(idNames + laneNames)
     /// Of the row of a crowd's lane.
     static let ofCrowd = list(idNames + crowdNames)
-    /// The columns that a crowd's lane takes over when another audience stands for its app.
+    /// The columns that a crowd's lane takes over when another audience stands for its variant.
     static let followed = list(["variant"] + crowdNames)
     /// Of a row of `audiences`.
     static let all = list(idNames + laneNames + ownNames)
@@ -51,8 +51,8 @@ enum AudienceColumns {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
     }
 
-    /// Of the audiences that an event has in an app and environment, the one that lookups and starts take where no variant
-    /// is asked for: the one without, else the first that is not over, else the first.
+    /// Of the audiences that an event has in an app and environment, the one that lookups take where no variant is asked
+    /// for: the one without, else the first that is not over, else the first.
     ///
     /// - Parameters:
     ///   - key: an expression for the event's key.
@@ -68,12 +68,22 @@ enum AudienceColumns {
         """
     }
 
-    /// The one that an app's crowd stands beside: the one without a variant, else the first. It stays so after its end, for
-    /// the crowd got that end.
-    static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery) -> PostgresQuery {
+    /// Those that selectors in a column name (`isSelected`).
+    ///
+    /// - Parameters: expressions for the event's key and the selectors, and a row with `bundle_id` and `environment`.
+    static func selected(of key: PostgresQuery, in app: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
+        """
+        select n.* from audiences n
+        where n.event_key = \(key) and \(isOfSameApp("n", app)) and \(isSelected("n", by: column)) offset 0
+        """
+    }
+
+    /// The one that the crowd of a variant stands beside: the one of that variant; where it was removed, the one without a
+    /// variant, else the first. It stays so after its end, because the crowd got that end.
+    static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
-        order by n.variant <> '', n.position limit 1
+        order by n.variant <> \(variant), n.variant <> '', n.position limit 1
         """
     }
 

@@ -16,7 +16,10 @@ extension PostgresEventStore {
         let query: PostgresQuery =
             """
             select r.place, e.key, e.starts_at, e.ends_at, e.first_update_at, \(Self.audienceEnd), e.cancelled_at,
-                u.variant, u.storage_policy, u.delivery, c.channel_id, \(Self.waitColumns), \(content)
+                u.variant, array(select v.variant from audiences v
+                    where v.event_key = u.event_key and \(AudienceColumns.isOfSameApp("v", "u")) and v.variant <> ''
+                    order by v.position) as variants,
+                u.storage_policy, u.delivery, c.channel_id, \(Self.waitColumns), \(content)
             from unnest(\(names.map(\.topic)), \(names.map(\.environment.rawValue)), \(names.map(\.key.rawValue)),
                 \(names.map { $0.variant?.rawValue })) with ordinality as r(topic, environment, key, variant, place)
             cross join lateral (
@@ -38,7 +41,9 @@ extension PostgresEventStore {
                 startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
                 contentState: try row.decode(PostgresJSON?.self, "content_state")?.bytes,
                 timestamp: try row.decode("timestamp"), delivery: try row.word("delivery"),
-                variant: try row.variant("variant"), wait: try row.channelWait())
+                variant: try row.variant("variant"),
+                variants: try row.decode([String].self, "variants").compactMap(Variant.init(rawValue:)),
+                wait: try row.channelWait())
         }
         return entries
     }

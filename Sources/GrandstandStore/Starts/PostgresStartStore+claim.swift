@@ -29,9 +29,9 @@ extension PostgresStartStore {
     private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
-                let row = try await connection.query(StartRun.load(id)).first
+                let run = try StartRun(try await connection.query(StartRun.load(id)))
             else { return nil }
-            return (id, try await Self.turn(of: try StartRun(row), claim, on: connection))
+            return (id, try await Self.turn(of: run, claim, on: connection))
         }
     }
 
@@ -58,7 +58,7 @@ extension PostgresStartStore {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
             try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
         }
-        let turn: StartStanding.Turn = run.isClosed ? .close : run.standing.turn(at: claim.at)
+        let turn: StartAudiences.Turn = run.isClosed ? .close : run.audiences.turn(at: claim.at)
         switch turn {
         case .close:
             try await connection.pipeline(close(run, claim))
@@ -66,38 +66,41 @@ extension PostgresStartStore {
         case .wait(let date):
             try await connection.query(idle(run, until: date))
             return nil
-        case .send(let push): return try await send(push, of: run, claim, on: connection)
+        case .send(let pushes): return try await send(pushes, of: run, claim, on: connection)
         }
     }
 
-    /// Notes the next members of the run's audience that the push is for.
+    /// Notes the next members of the run's audiences that the pushes are for.
     private static func send(
-        _ push: StartStanding.Push, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+        _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         var run = run
-        let content = run.standing.content
-        let isCurrent = try await holds(content, on: connection)
-        guard isCurrent else {
+        run.resume(pushes)
+        // In one order, so that no two transactions wait for each other.
+        let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
+            .sorted { $0.uuidString < $1.uuidString }
+        for content in contents where try await !CrowdNews.hold(content, on: connection) {
             // Withdrawn a moment ago.
-            try await connection.query(idle(run, until: claim.at.addingTimeInterval(1)))
+            try await connection.query(idle(run, until: later(than: claim.at)))
             return nil
         }
-        var shard = run.shard(push)
-        shard.members = try await nextMembers(of: &run, shard, claim, on: connection)
+        var shard = run.shard(pushes)
+        shard.members = try await nextMembers(of: &run, pushes, shard, claim, on: connection)
         guard shard.members.isEmpty else {
-            try await connection.pipeline([note(run, shard, claim)] + (content.map { [CrowdNews.show($0)] } ?? []))
+            let sent = Set(shard.members.map(\.push))
+            let shown = Set(pushes.places.lazy.filter { $0.push.map(sent.contains) ?? false }.compactMap(\.content))
+            try await connection.pipeline(
+                [note(run, shard, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
             return shard
         }
-        try await connection.query(
-            idle(run, until: run.isSwept ? Self.nextLook(until: shard.until, now: claim.at) : claim.at))
+        let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
+        try await connection.query(idle(run, until: run.isSwept ? next : claim.at))
         if run.isSwept { try await connection.query(finish(run.id, now: claim.at)) }
         return nil
     }
 
-    private static func holds(_ content: UUID?, on connection: PostgresConnection) async throws -> Bool {
-        guard let content else { return true }
-        return try await CrowdNews.hold(content, on: connection)
-    }
+    /// When a run that waits for an audience is looked at again.
+    static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
 
     /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
@@ -130,17 +133,22 @@ extension PostgresStartStore {
 
     private static func idle(_ run: StartRun, until date: Date) -> PostgresQuery {
         """
-        update fan_outs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date),
-            cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date), \(progress(run))
+        where id = \(run.id)
         """
     }
 
     private static func note(_ run: StartRun, _ shard: StartShard, _ claim: StartClaim) -> PostgresQuery {
         """
         update fan_outs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
-            leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null,
-            cursor = \(run.cursor), is_swept = \(run.isSwept) where id = \(run.id)
+            leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null, \(progress(run))
+        where id = \(run.id)
         """
+    }
+
+    /// How far its sweep has come.
+    private static func progress(_ run: StartRun) -> PostgresQuery {
+        "cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted())"
     }
 
     /// Says when nothing was left to send, if that is so.
@@ -148,7 +156,7 @@ extension PostgresStartStore {
         """
         update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
-        where r.id = \(run) and r.is_swept and \(headOfQueue) is null
+        where r.id = \(run) and r.is_swept and r.passed_over = '{}' and \(headOfQueue) is null
         """
     }
 

@@ -57,9 +57,9 @@ extension PostgresStartStore {
                         where c.bundle_id = u.bundle_id and c.environment = u.environment::text
                             and coalesce(c.variant, u.variant) = u.variant))
                 group by e.key, ae.id
-                on conflict (event_key, app, policy) do update set topics = excluded.topics,
+                on conflict (event_key, app, policy, variant) do update set topics = excluded.topics,
                     attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
-                    is_swept = false, closed_at = null, too_old = null, disabled = null, without_token = null,
+                    is_swept = false, passed_over = '{}', closed_at = null, too_old = null, disabled = null, without_token = null,
                     too_late = null, rate_from = null, rate_until = null, rate_answered = 0
                 where \(mayBeginAnew) and (r.closed_at is not null
                     or (r.topics, r.attributes_type) is distinct from (excluded.topics, excluded.attributes_type))

@@ -24,9 +24,7 @@ extension PostgresStartStore {
         let rows = try await connection.query(ReportedStart.load(key))
         guard !rows.isEmpty else { return nil }
         var starts: [AudienceStart] = []
-        for row in rows {
-            let start = try ReportedStart(row)
-            guard start.standing.declaration != nil else { continue }
+        for start in try ReportedStart.read(rows) where start.audiences.declaration != nil {
             starts.append((start.audience, try await report(of: start, outlook, now: now, on: connection)))
         }
         return starts
@@ -35,13 +33,14 @@ extension PostgresStartStore {
     private static func report(
         of start: ReportedStart, _ outlook: StartOutlook, now: Date, on connection: PostgresConnection
     ) async throws -> StartReport {
-        let standing = start.standing
-        let counted = outlook == .asItIs ? standing : standing.asked(at: now)
+        let audiences = start.audiences
+        let counted = outlook == .asItIs ? audiences : audiences.asked(at: now)
         let isOver = counted.isOver(at: now)
+        let (state, waitingFor) = (outlook == .asked ? counted : audiences).state(
+            at: now, isSending: start.underWay > 0, isLeft: start.isLeft, of: start.leftVariants)
         var report = StartReport(
-            state: (outlook == .asked ? counted : standing).state(
-                at: now, isSending: start.underWay > 0, isLeft: start.isLeft),
-            startedAt: start.startedAt, finishedAt: start.finishedAt, rate: start.rate)
+            state: state, waitingFor: waitingFor, startedAt: start.startedAt, finishedAt: start.finishedAt,
+            rate: start.rate)
         report.by = start.by
         var settled = 0
         if let run = start.run {
@@ -56,8 +55,8 @@ extension PostgresStartStore {
             report.counts.ineligible = closed
         } else {
             let missing = try await missing(
-                run: start.run ?? 0, app: start.app, topics: standing.topics,
-                attributesType: standing.declaration?.attributesType ?? "", on: connection)
+                run: start.run ?? 0, app: start.app, topics: audiences.topics,
+                attributesType: audiences.declaration?.attributesType ?? "", on: connection)
             // Pushes that are under way are answered, also when the start is over meanwhile.
             let pending = isOver ? min(start.underWay, missing.eligible) : missing.eligible
             report.counts.ineligible = missing.ineligible

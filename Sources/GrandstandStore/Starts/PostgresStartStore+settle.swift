@@ -53,7 +53,8 @@ extension PostgresStartStore {
         }
 
         var statements: [PostgresQuery] {
-            var statements = care.pruning(.starts(attributesType: shard.payload.attributesType), now: now)
+            var statements = care.pruning(
+                .starts(attributesType: shard.pushes.first?.payload.attributesType ?? ""), now: now)
             if !settled.isEmpty { statements.append(results) }
             if !again.isEmpty { statements.append(repetitions) }
             return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
@@ -92,6 +93,7 @@ extension PostgresStartStore {
                 rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
                 rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,
                 due_at = case when not is_swept or due_at < leased_until then \(now)
+                    when passed_over <> '{}' then \(PostgresStartStore.later(than: now))
                     else \(PostgresStartStore.nextLook(until: shard.until, now: now)) end
             where id = \(shard.run)
             """

@@ -12,10 +12,11 @@ extension PostgresStartStore {
     /// however many register, the sweep goes on. An installation that can get none is passed over: registering again puts
     /// it into the queue. So is one that is in the queue already.
     static func nextMembers(
-        of run: inout StartRun, _ shard: StartShard, _ claim: StartClaim, on connection: PostgresConnection
+        of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: StartClaim,
+        on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
         let size = claim.size(of: shard.address.bundleID)
-        var chosen = Chosen(delivery: run.delivery)
+        var chosen = Chosen(pushes)
         try await takeQueue(of: run, shard, claim, limit: run.isSwept ? size : size / 2, into: &chosen, on: connection)
         for _ in 0..<rounds where !run.isSwept && chosen.members.count < size {
             let rows = try await connection.query(
@@ -33,28 +34,53 @@ extension PostgresStartStore {
             }
             run.isSwept = !isCut && rows.count < size
         }
+        run.passedOver.formUnion(chosen.passedOver)
         return chosen.members
     }
 
     private struct Chosen {
-        let delivery: Audience.Delivery
-        private(set) var members: [StartShard.Member] = []
-        private var present: Set<Int> = []
+        /// What chooses the audience of a follower.
+        private struct Preference: Hashable {
+            let variant: String?
+            let locale: String?
+        }
 
-        init(delivery: Audience.Delivery) { self.delivery = delivery }
+        private let pushes: StartAudiences.Pushes
+        private(set) var members: [StartShard.Member] = []
+        /// Variants of followers that could get one if their audience could start.
+        private(set) var passedOver: Set<String> = []
+        /// Those, and the installations of `members`.
+        private(set) var present: Set<Int> = []
+        private var places: [Preference: Int] = [:]
+
+        init(_ pushes: StartAudiences.Pushes) { self.pushes = pushes }
+
+        /// The audience of a row of `candidates`; the same answer for all who say the same.
+        private mutating func place(_ preference: Preference) -> StartAudiences.Pushes.Place {
+            guard pushes.places.count > 1 else { return pushes.places[0] }
+            let known = places[preference] ?? pushes.choice.index(named: preference.variant, locale: preference.locale) ?? 0
+            places[preference] = known
+            return pushes.places[known]
+        }
 
         /// Adds a row of `candidates` unless it can get none.
         mutating func add(_ row: PostgresRow) throws {
             let installation: Int = try row.decode("installation")
+            let locale: String? = try row.decode("locale")
+            let place = place(Preference(variant: try row.decode("variant"), locale: locale))
             let token = DeviceToken(bytes: try row.decode([UInt8]?.self, "token") ?? [])
             let form = StartForm(
                 systemVersion: SystemVersion(number: try row.decode("system_version")),
                 liveActivitiesEnabled: try row.decode("live_activities_enabled"), hasToken: token != nil,
-                delivery: delivery)
+                delivery: place.delivery)
             guard let token, form.getsOne, present.insert(installation).inserted else { return }
+            guard let push = place.push else {
+                passedOver.insert(place.variant)
+                return
+            }
             members.append(
                 StartShard.Member(
-                    installation: installation, token: token, form: form, locale: try row.decode("locale"),
+                    installation: installation, token: token, push: push, form: form, locale: locale,
                     attempts: try row.decode("attempts")))
         }
     }
@@ -96,7 +122,8 @@ extension PostgresStartStore {
             }
             try chosen.add(row)
         }
-        let chosenAgain = Set(chosen.members.map(\.installation)).intersection(again).sorted()
+        // Who waits for its audience, too, so that the sweep that begins anew then finds it.
+        let chosenAgain = chosen.present.intersection(again).sorted()
         guard !chosenAgain.isEmpty else { return }
         try await connection.query(
             "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
@@ -152,15 +179,15 @@ extension PostgresStartStore {
     ) -> PostgresQuery {
         """
         with f as materialized (\(relation))
-        select f.installation, f.attempts, i.system_version, i.live_activities_enabled, i.locale, t.token,
+        select f.installation, f.attempts, i.system_version, i.live_activities_enabled, i.locale, i.variant, t.token,
             s.state as start_state, s.reason as start_reason,
             q.run is not null as is_queued
         from f cross join lateral (
-            select system_version, live_activities_enabled, locale from installations where id = f.installation
+            select system_version, live_activities_enabled, locale, variant from installations where id = f.installation
             offset 0) i
         left join lateral (
             select token from start_tokens where installation = f.installation
-                and attributes_type = \(shard.payload.attributesType) and suspect_since is null offset 0) t on true
+                and attributes_type = \(shard.pushes[0].payload.attributesType) and suspect_since is null offset 0) t on true
         left join lateral (
             select state, reason from starts where run = \(run.id) and installation = f.installation offset 0) s on true
         left join lateral (

@@ -9,10 +9,11 @@ struct StartQuestion: Hashable, Sendable {
     let outlook: StartOutlook
 }
 
-/// An audience's start as it is reported: how it stands, and what its run says of itself.
+/// An app's start as it is reported: how its audiences stand, and what its run says of itself.
 struct ReportedStart {
+    /// The first, without its variant where there are several.
     let audience: Audience
-    let standing: StartStanding
+    let audiences: StartAudiences
     let app: Int
     let by: String?
     /// `nil`: none was opened.
@@ -27,8 +28,10 @@ struct ReportedStart {
     let underWay: Int
     /// A follower without one may still get it: it was not opened, or begins anew, or its run is not done.
     let isLeft: Bool
+    /// The variants of all who are left; empty: they may be of any.
+    let leftVariants: Set<String>
 
-    /// The audiences of an event that declares a start, with their runs.
+    /// The audiences of an event that declares a start, with the runs of their apps.
     static func load(_ key: EventKey) -> PostgresQuery {
         """
         select \(AudienceColumns.all(of: "u", as: "audience_")), ae.id as app, \(StartStanding.columns), r.id as run,
@@ -36,23 +39,39 @@ struct ReportedStart {
             r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.too_old, r.disabled,
             r.without_token, coalesce(r.too_late, 0) as too_late, coalesce(cardinality(r.noted), 0) as under_way,
             r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
-                or \(PostgresStartStore.headOfQueue) is not null as is_left
+                or \(PostgresStartStore.headOfQueue) is not null as is_left,
+            coalesce(r.passed_over, '{}') as passed_over
         from (select * from events where key = \(key.rawValue)) e
         join event_starts s on s.event_key = e.key
         cross join lateral (
             select distinct bundle_id, environment from audiences where event_key = e.key offset 0) has
         join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "has"))
-        cross join lateral (\(AudienceColumns.first(
-            of: "e.key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u
+        cross join lateral (\(AudienceColumns.selected(of: "e.key", in: "ae", by: "s.audiences"))) u
         \(StartStanding.joins)
         left join fan_outs r on r.event_key = e.key and r.app = ae.id and r.policy = 'start'
         order by u.position
         """
     }
 
-    init(_ row: PostgresRow) throws {
-        audience = try AudienceColumns.audience(row, as: "audience_")
-        standing = try StartStanding(row)
+    /// The starts of the apps in rows of `load`.
+    static func read(_ rows: PostgresRows) throws -> [ReportedStart] {
+        var order: [Int] = []
+        var byApp: [Int: [PostgresRow]] = [:]
+        for row in rows {
+            let app: Int = try row.decode("app")
+            if byApp[app] == nil { order.append(app) }
+            byApp[app, default: []].append(row)
+        }
+        return try order.compactMap { try byApp[$0].map(ReportedStart.init) }
+    }
+
+    /// - Parameter rows: of one app.
+    private init(_ rows: [PostgresRow]) throws {
+        let row = rows[0]
+        var audience = try AudienceColumns.audience(row, as: "audience_")
+        if rows.count > 1 { audience.id.variant = nil }
+        self.audience = audience
+        audiences = try StartAudiences(rows)
         app = try row.decode("app")
         by = try row.decode("started_by")
         run = try row.decode("run")
@@ -69,6 +88,9 @@ struct ReportedStart {
             ]
         }
         underWay = try row.decode("under_way")
-        isLeft = try row.decode("is_left")
+        let isQueueLeft: Bool = try row.decode("is_left")
+        let passedOver: [String] = try row.decode("passed_over")
+        isLeft = isQueueLeft || !passedOver.isEmpty
+        leftVariants = isQueueLeft ? [] : Set(passedOver)
     }
 }

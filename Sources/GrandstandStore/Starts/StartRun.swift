@@ -14,47 +14,52 @@ struct StartRun {
     var isSwept: Bool
     /// Its time is over; the followers without a start are still to be counted.
     let isClosed: Bool
+    /// Variants whose followers the sweep passed over, as their column has them.
+    var passedOver: Set<String>
     let address: APNsAddress
-    /// Of those whose sweep it is.
-    let attributesType: String
-    let standing: StartStanding
+    let audiences: StartAudiences
 
-    var topics: [String] { standing.topics }
-    var delivery: Audience.Delivery { standing.delivery }
+    var topics: [String] { audiences.topics }
 
     /// A shard of it, without members.
-    func shard(_ push: StartStanding.Push) -> StartShard {
+    func shard(_ pushes: StartAudiences.Pushes) -> StartShard {
         StartShard(
-            run: id, address: address, payload: push.payload, alerts: push.alerts, channelID: push.channelID,
-            timestamp: push.timestamp, until: push.until, members: [])
+            run: id, address: address, pushes: pushes.pushes, alerts: pushes.alerts, until: pushes.until, members: [])
+    }
+
+    /// The sweep begins anew once an audience whose followers it passed over can start, or is there no more.
+    mutating func resume(_ pushes: StartAudiences.Pushes) {
+        guard !passedOver.isEmpty, !pushes.waits(passedOver) else { return }
+        passedOver = []
+        cursor = 0
+        isSwept = false
     }
 
     /// The shard that counts when the run is over.
     func closing(at now: Date) -> StartShard {
         StartShard(
-            run: id, address: address,
-            payload: StartPayload(attributesType: attributesType, attributes: [], contentState: [], alert: []),
-            alerts: LocaleLookup([:]), channelID: nil, timestamp: 0, until: now, members: [], closes: true)
+            run: id, address: address, pushes: [], alerts: LocaleLookup([:]), until: now, members: [], closes: true)
     }
 
-    /// A run by its number, as `init` reads it.
+    /// A run by its number with a row for each of its audiences, as `init` reads it.
     static func load(_ id: Int) -> PostgresQuery {
         """
         select r.id, r.app, r.noted, r.leased_by, r.cursor, r.is_swept, r.closed_at is not null as is_closed,
-            r.attributes_type as swept_type, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
+            r.passed_over, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
         from (select * from fan_outs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key
-        left join lateral (
-            \(AudienceColumns.first(
-                of: "r.event_key", in: "ae", where: AudienceColumns.isSelected("n", by: "s.audiences")))) u on true
+        left join lateral (\(AudienceColumns.selected(of: "r.event_key", in: "ae", by: "s.audiences"))) u on true
         \(StartStanding.joins)
+        order by u.position
         """
     }
 
-    /// Reads a row of `load`.
-    init(_ row: PostgresRow) throws {
+    /// - Parameter rows: those of `load`.
+    /// - Returns: `nil`: there is no such run.
+    init?(_ rows: PostgresRows) throws {
+        guard let row = rows.first else { return nil }
         id = try row.decode("id")
         app = try row.decode("app")
         noted = try row.decode("noted")
@@ -62,8 +67,8 @@ struct StartRun {
         cursor = try row.decode("cursor")
         isSwept = try row.decode("is_swept")
         isClosed = try row.decode("is_closed")
-        attributesType = try row.decode("swept_type")
+        passedOver = Set(try row.decode([String].self, "passed_over"))
         address = try PostgresChannelStore.address(row)
-        standing = try StartStanding(row)
+        audiences = try StartAudiences(Array(rows))
     }
 }

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// How an event's start stands in one app and environment, by what its event, lane and channel say now: when it may go,
-/// and what it waits for. Senders and reports decide by this.
+/// How an event's start stands for one audience, by what its event, lane and channel say now: when it may go, and what it
+/// waits for. Senders and reports decide by this.
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
@@ -19,6 +19,8 @@ struct StartStanding {
     private let endsAt: Date?
     private let isEventOver: Bool
     private let channelID: String?
+    /// There is no place for its channel.
+    private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
     private let stamp: Stamp?
@@ -29,25 +31,16 @@ struct StartStanding {
     enum Turn {
         /// No start is sent any more.
         case close
-        /// Nothing can go before this.
-        case wait(until: Date)
-        /// Pushes may go, in this way.
-        case send(Push)
-    }
-
-    /// The parts that the pushes of a start have in common.
-    struct Push {
-        let payload: StartPayload
-        let alerts: LocaleLookup<[UInt8]>
-        let channelID: String?
-        let timestamp: Int
-        let until: Date
+        /// Nothing can go before this. Without a reason its time has not come.
+        case wait(until: Date, StartWait?)
+        /// This push may go.
+        case send(StartShard.Push)
     }
 
     /// When a start that waits for its channel, or for a content, is looked at again.
-    private static let patience: TimeInterval = 1
+    static let patience: TimeInterval = 1
 
-    private var window: StartWindow? {
+    var window: StartWindow? {
         declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
     }
 
@@ -64,11 +57,13 @@ struct StartStanding {
 
     func turn(at now: Date) -> Turn {
         guard !isOver(at: now), let declaration, let window else { return .close }
-        guard window.from <= now else { return .wait(until: window.from) }
+        guard window.from <= now else { return .wait(until: window.from, nil) }
         let later = now.addingTimeInterval(Self.patience)
-        guard delivery == .tokens || channelID != nil else { return .wait(until: later) }
+        guard delivery == .tokens || channelID != nil else {
+            return .wait(until: later, lacksRoom ? .room : .channel)
+        }
         guard var payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
-            return .wait(until: later)
+            return .wait(until: later, .content)
         }
         payload.stamp = stamp
         // Below that of every update to come, and not below that of the newest content when it shows that. What was
@@ -82,24 +77,8 @@ struct StartStanding {
             payload.fits(
                 declaration.alertsByLocale.values, timestamp: timestamp,
                 input: channelID.map { .channel($0) } ?? .token)
-        else { return .wait(until: later) }
-        return .send(
-            Push(
-                payload: payload, alerts: LocaleLookup(declaration.alertsByLocale), channelID: channelID,
-                timestamp: timestamp, until: window.until))
-    }
-
-    /// - Parameters:
-    ///   - isSending: pushes are under way.
-    ///   - isLeft: a follower without one may still get it.
-    func state(at now: Date, isSending: Bool, isLeft: Bool) -> StartReport.State {
-        if isStopped { return .stopped }
-        if isOver(at: now) { return .done }
-        if isSending { return .running }
-        guard let window, window.from <= now else { return .scheduled }
-        guard isLeft else { return .done }
-        if case .send = turn(at: now) { return .running }
-        return .waiting
+        else { return .wait(until: later, .contentTooLong) }
+        return .send(StartShard.Push(payload: payload, channelID: channelID, timestamp: timestamp))
     }
 
     // MARK: Reading
@@ -112,6 +91,8 @@ struct StartStanding {
         s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
         e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
             as is_over,
+        coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
+            as lacks_room,
         \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
         coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
@@ -125,6 +106,7 @@ struct StartStanding {
         left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
         left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
+        \(PostgresEventStore.refusal)
         """
 
     init(_ row: PostgresRow) throws {
@@ -141,6 +123,7 @@ struct StartStanding {
         endsAt = try row.decode("ends_at")
         isEventOver = try row.decode("is_over")
         channelID = try row.decode("channel_id")
+        lacksRoom = try row.decode("lacks_room")
         lastTimestamp = try row.decode("last_timestamp")
         stamp = try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:))
         newest = try row.decode(PostgresJSON?.self, "newest_content").map {

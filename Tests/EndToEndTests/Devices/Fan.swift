@@ -17,6 +17,8 @@ struct Fan: Sendable {
     var installation = UUID()
     var secret = Fan.makeSecret()
     var locale = "en-GB"
+    /// The variant of events that it names.
+    var variant: String?
     var liveActivitiesEnabled = true
     var frequentPushesEnabled = true
     var topics = ["team:rapid"]
@@ -60,7 +62,7 @@ struct Fan: Sendable {
         }
         let topics = topics.map { "\"\($0)\"" }
         return """
-            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",
+            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",\(variant.map { #" "variant": "\#($0)","# } ?? "")
              "liveActivitiesEnabled": \(liveActivitiesEnabled), "frequentPushesEnabled": \(frequentPushesEnabled),
              "startTokens": [\(tokens.joined(separator: ","))], "topics": [\(topics.joined(separator: ","))]}
             """

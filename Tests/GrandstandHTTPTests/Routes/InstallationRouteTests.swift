@@ -33,7 +33,7 @@ struct InstallationRouteTests {
             }
         }
         let body = """
-            {"sequence": 12, "systemVersion": "18.4", "appVersion": "5.2", "locale": "de-AT",
+            {"sequence": 12, "systemVersion": "18.4", "appVersion": "5.2", "locale": "de-AT", "variant": "home",
              "timeZone": "Europe/Vienna", "liveActivitiesEnabled": false, "frequentPushesEnabled": false,
              "startTokens": [{"attributesType": "MatchAttributes", "token": "80AB"}],
              "topics": ["team:rapid", "league:at1", "team:rapid"]}
@@ -51,7 +51,8 @@ struct InstallationRouteTests {
             states[0]
                 == InstallationState(
                     sequence: 12, systemVersion: SystemVersion(18, 4), appVersion: "5.2", locale: "de-AT",
-                    timeZone: "Europe/Vienna", liveActivitiesEnabled: false, frequentPushesEnabled: false,
+                    variant: Variant(rawValue: "home"), timeZone: "Europe/Vienna", liveActivitiesEnabled: false,
+                    frequentPushesEnabled: false,
                     startTokens: ["MatchAttributes": try #require(DeviceToken(hex: "80ab"))],
                     topics: Set(["team:rapid", "league:at1"].compactMap(Topic.init))))
         #expect(states[1] == InstallationState(systemVersion: SystemVersion(17)))
@@ -67,6 +68,7 @@ struct InstallationRouteTests {
         (#"{"systemVersion": "18", "sequence": -1}"#, "/sequence"),
         (#"{"systemVersion": "18", "sequence": 1.5}"#, "/sequence"),
         (#"{"systemVersion": "18", "liveActivitiesEnabled": "yes"}"#, "/liveActivitiesEnabled"),
+        (#"{"systemVersion": "18", "variant": "d e"}"#, "/variant"),
         (#"{"systemVersion": "18", "topics": ["a b"]}"#, "/topics/0"),
         (#"{"systemVersion": "18", "topics": \#(list(#""t""#, 201))}"#, "/topics"),
         (#"{"systemVersion": "18", "startTokens": [{"attributesType": "M", "token": "80a"}]}"#, "/startTokens/0/token"),

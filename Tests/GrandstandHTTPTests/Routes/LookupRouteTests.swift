@@ -42,6 +42,11 @@ struct LookupRouteTests {
         }
         world.events.look = { names, _ in
             var entries: [LookupName: LookupEntry] = [:]
+            for name in names where name.key.rawValue == "final" {
+                entries[name] = LookupEntry(
+                    eventKey: name.key, state: .ended, storagePolicy: .noMessageStored, channelID: "abc==",
+                    startsAt: nil, endsAt: nil, contentState: Array(#"{"n": 3}"#.utf8), timestamp: 1_700_000_000)
+            }
             for name in names where name.key.rawValue == "derby" {
                 entries[name] = LookupEntry(
                     eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
@@ -105,6 +110,17 @@ struct LookupRouteTests {
     @Test func `content comes along when it is asked for`() async throws {
         let answer = try await Self.world()("GET", Self.path + "?include=contentState", as: "gs_lookup")
         #expect(answer.text == Self.shape.dropLast() + #","contentState":{"n": 1}}"#)
+    }
+
+    @Test func `an event that is over comes with its last content, with the database or without`() async throws {
+        var world = Self.world()
+        let answer = try await world("GET", Self.base + "/final?include=contentState", as: "gs_lookup")
+        #expect(answer.status == 410 && answer.slug == "event-ended")
+        #expect(answer.text.hasSuffix(#","contentState":{"n": 3},"timestamp":1700000000}"#), "\(answer.text)")
+        #expect(try await world("GET", Self.base + "/final", as: "gs_lookup").json["contentState"] == nil)
+        world.events.look = { _, _ in throw Problem(.storeUnavailable, "The database is away.") }
+        let without = try await world("GET", Self.base + "/final?include=contentState", as: "gs_lookup")
+        #expect(without.status == 410 && without.json["contentState"] == nil)
     }
 
     @Test(

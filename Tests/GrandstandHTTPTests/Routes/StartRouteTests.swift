@@ -129,7 +129,7 @@ struct StartRouteTests {
                     byReason: ["Unregistered": 2],
                     rate: .init(answered: 8, from: startedAt, until: startedAt.addingTimeInterval(4)))
             ),
-            (try .sample("com.example.Other"), StartReport(state: .waiting, counts: second)),
+            (try .sample("com.example.Other"), StartReport(state: .waiting, waitingFor: .room, counts: second)),
         ]
     }
 
@@ -141,12 +141,13 @@ struct StartRouteTests {
         let text = answer.text
         #expect(
             text.hasPrefix(
-                #"{"state":"waiting","startedAt":"\#(RFC3339.text(RouteWorld.now.addingTimeInterval(-10)))","finishedAt":null,"#
+                #"{"state":"waiting","waitingFor":"room","startedAt":"\#(RFC3339.text(RouteWorld.now.addingTimeInterval(-10)))","finishedAt":null,"#
                     + #""counts":{"followers":13,"accepted":5,"confirmed":0,"rejected":2,"unknown":1,"pending":3,"#
                     + #""ineligible":{"system":2,"disabled":0,"noToken":0,"tooLate":0}},"byReason":{"Unregistered":2},"perSecond":2.0,"#
             ), "\(text)")
         let audiences = try #require(answer.json["audiences"] as? [[String: Any]])
         #expect(audiences.map { $0["state"] as? String } == ["done", "waiting"])
+        #expect(audiences.map { $0["waitingFor"] as? String } == [nil, "room"])
         #expect(audiences.map { $0["perSecond"] as? Double } == [2.0, nil])
     }
 

@@ -97,7 +97,7 @@ struct LookupTests {
                     try await lookup(stores, topic: "com.example.a", contentState: contentState),
                     try await lookup(stores, topic: "com.example.b", contentState: contentState)
                 )
-                #expect(ended.map { LookupAnswer($0) } == .over)
+                #expect(ended.map { LookupAnswer($0) } == .over())
                 #expect(live?.state == .live)
             }
         }

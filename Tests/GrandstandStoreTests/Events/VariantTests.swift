@@ -144,7 +144,7 @@ struct VariantTests {
             let german: [Audience.ID] = [try .sample(variant: "de")]
             try await stores.accept(.end(audiences: german))
             #expect(try await problem { try await stores.accept(.update(audiences: german)) } == .eventEnded)
-            #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over)
+            #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over())
             // All of the app that take one still; the variant that is over is no mistake.
             let both = try await stores.accept(
                 .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))

@@ -52,16 +52,16 @@ struct StartClaimTests {
             try await world.open(start: start)
             try await world.follow(locale: "de-AT")
             let shard = try #require(try await world.claim().first)
-            #expect(try await shard.channelID == world.stores.channel().channelID)
+            #expect(try await shard.pushes[0].channelID == world.stores.channel().channelID)
             #expect(shard.address.bundleID.rawValue == "com.example.Goal")
             #expect(shard.until == world.now.addingTimeInterval(60))
-            #expect(shard.timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 2)
-            #expect(shard.payload.attributes == start.attributes)
+            #expect(shard.pushes[0].timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 2)
+            #expect(shard.pushes[0].payload.attributes == start.attributes)
             let member = try #require(shard.members.first)
             #expect(member.form == .channel)
             #expect(shard.alerts.value(for: try #require(member.locale)) == Array(#"{"title": "Anpfiff"}"#.utf8))
             try await world.stores.accept(.update())
-            #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.timestamp)
+            #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.pushes[0].timestamp)
         }
     }
 
@@ -75,7 +75,7 @@ struct StartClaimTests {
             try await world.stores.provision()
             try await world.follow()
             world.stores.clock.advance(by: 5)
-            let payload = try #require(try await world.claim().first).payload
+            let payload = try #require(try await world.claim().first).pushes[0].payload
             #expect(payload.staleDate == Int(world.now.timeIntervalSince1970) + 300)
             #expect(payload.relevanceScore == Array("7".utf8))
         }
@@ -118,7 +118,7 @@ struct StartClaimTests {
             for score in [#"{"score": "1-0"}"#, #"{"score": "2-0"}"#] {
                 try await world.stores.accept(.update(score))
                 let shard = try #require(try await world.claim(shardSize: 1).first)
-                #expect(shard.payload.contentState == Array(score.utf8))
+                #expect(shard.pushes[0].payload.contentState == Array(score.utf8))
                 try await world.settle(shard)
             }
         }
@@ -131,7 +131,7 @@ struct StartClaimTests {
             try await world.open()
             try await world.follow()
             let first = try #require(try await world.claim().first)
-            #expect(first.payload.contentState == StartWorld.start().contentState)
+            #expect(first.pushes[0].payload.contentState == StartWorld.start().contentState)
             try await world.settle(first)
             world.stores.clock.advance(by: 60)
             for (number, score) in [#"{"score":"1-0"}"#, #"{"score":"2-0"}"#].enumerated() {
@@ -140,12 +140,14 @@ struct StartClaimTests {
                 let sent = number == 0 ? try await world.stores.sendOne().timestamp : nil
                 try await world.queue(try await world.follow())
                 let shard = try #require(try await world.claim().first)
-                #expect(shard.payload.contentState == Array(score.utf8))
+                #expect(shard.pushes[0].payload.contentState == Array(score.utf8))
                 // Not below the content that it shows, and below every update to come.
-                if let sent { #expect(shard.timestamp == sent) }
+                if let sent { #expect(shard.pushes[0].timestamp == sent) }
                 try await world.settle(shard)
                 #expect(try await world.stores.outbox.cancel(update.id, now: world.now) == false)
-                if number == 1 { #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.timestamp) }
+                if number == 1 {
+                    #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.pushes[0].timestamp)
+                }
             }
         }
     }
@@ -166,11 +168,11 @@ struct StartClaimTests {
             try await world.stores.accept(.update(#"{"n":3}"#, audiences: [audiences[1].id]))
             try await world.follow()
             let declared = try #require(try await world.claim().first)
-            #expect(declared.payload.contentState == StartWorld.start().contentState)
+            #expect(declared.pushes[0].payload.contentState == StartWorld.start().contentState)
             try await world.settle(declared)
             try await world.stores.accept(.update(#"{"n":4}"#, byVariant: ["de": (#"{"n":"vier"}"#, nil)]))
             try await world.queue(try await world.follow())
-            #expect(try await world.claim().first?.payload.contentState == Array(#"{"n":"vier"}"#.utf8))
+            #expect(try await world.claim().first?.pushes[0].payload.contentState == Array(#"{"n":"vier"}"#.utf8))
         }
     }
 
@@ -261,7 +263,7 @@ struct StartClaimTests {
             try await world.stores.pool.query("update audiences set delivery = 'tokens'")
             try await world.follow()
             let shard = try #require(try await world.claim().first)
-            #expect(shard.channelID == nil)
+            #expect(shard.pushes[0].channelID == nil)
             #expect(shard.members.map(\.form) == [.token])
         }
     }

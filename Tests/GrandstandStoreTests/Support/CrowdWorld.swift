@@ -21,9 +21,12 @@ struct CrowdWorld: Sendable {
 
     /// Reports an activity with a token and no channel.
     ///
+    /// - Parameter variant: that of the audience that was chosen for it; `""`: the one without.
     /// - Returns: its number.
     @discardableResult
-    func show(_ token: String, of key: String = "match-1", frequent: Bool = true) async throws -> Int {
+    func show(
+        _ token: String, of key: String = "match-1", frequent: Bool = true, variant: String = ""
+    ) async throws -> Int {
         let installation: Int = try #require(
             try await stores.pool.query(
                 """
@@ -38,9 +41,9 @@ struct CrowdWorld: Sendable {
             try await stores.pool.query(
                 """
                 insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                    registered_at, reported_at, is_sampled, frequent)
+                    registered_at, reported_at, is_sampled, frequent, variant)
                 select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
-                    false, frequent_pushes_enabled
+                    false, frequent_pushes_enabled, \(variant)
                 from installations where id = \(installation) returning id
                 """
             ).first

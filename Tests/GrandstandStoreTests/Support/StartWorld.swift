@@ -58,14 +58,15 @@ struct StartWorld: Sendable {
     @discardableResult
     func follow(
         _ topics: [String] = ["team:rapid"], system: String = "18.4", token: String? = nil, enabled: Bool = true,
-        hasToken: Bool = true, locale: String? = nil, attributesType: String = "MatchAttributes"
+        hasToken: Bool = true, locale: String? = nil, variant: String? = nil, attributesType: String = "MatchAttributes"
     ) async throws -> Int {
         let version = try #require(SystemVersion(system))
         let row = try await stores.pool.query(
             """
-            insert into installations (app, installation, secret_hash, system_version, locale, live_activities_enabled,
-                frequent_pushes_enabled, created_at, seen_at)
-            select id, gen_random_uuid(), sha256('secret'), \(version.number), \(locale), \(enabled), true, \(now), \(now)
+            insert into installations (app, installation, secret_hash, system_version, locale, variant,
+                live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
+            select id, gen_random_uuid(), sha256('secret'), \(version.number), \(locale), \(variant), \(enabled), true,
+                \(now), \(now)
             from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id
             """
         ).first

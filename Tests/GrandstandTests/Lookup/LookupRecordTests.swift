@@ -37,8 +37,8 @@ struct LookupRecordTests {
 
     @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
         #expect(try ask(record(channelID: nil)) == .pending(ChannelWait()))
-        #expect(try ask(record(endedAt: now)) == .over)
-        #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over)
+        #expect(try ask(record(endedAt: now)) == .over())
+        #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over())
     }
 
     @Test func `a channel that opens later is asked for then, or in an hour`() throws {
@@ -115,7 +115,7 @@ struct LookupRecordTests {
                     == #"{"eventKey":"derby","channelId":null,"delivery":"tokens","storagePolicy":"noMessageStored","#
                     + #""state":"scheduled","startsAt":null,"endsAt":null}"#)
             record.endedAt = now
-            #expect(try ask(record) == .over)
+            #expect(try ask(record) == .over())
         }
     }
 

@@ -5,8 +5,7 @@ internal import Testing
 struct VariantChoiceTests {
     /// The chosen variant's name; `""`: the one without.
     private static func chosen(_ variants: [String], named: String? = nil, locale: String? = nil) -> String? {
-        VariantChoice(variants.map { Variant(rawValue: $0) })
-            .index(named: named.flatMap { Variant(rawValue: $0) }, locale: locale).map { variants[$0] }
+        VariantChoice(variants.map { $0.isEmpty ? nil : $0 }).index(named: named, locale: locale).map { variants[$0] }
     }
 
     @Test func `an installation's own variant goes before its language`() {

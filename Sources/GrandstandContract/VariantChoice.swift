@@ -1,14 +1,14 @@
 /// Which of an event's audiences in one app and environment an installation gets: the one that it names, else the best
-/// match of its language, else the one without a variant. Pure.
+/// match of its language, else the one without a variant. Pure; the server and the library of apps choose by it.
 package struct VariantChoice: Sendable, Hashable {
-    private let variants: [Variant?]
-    private let byLanguage: LocaleLookup<Variant>
+    private let variants: [String?]
+    private let byLanguage: LocaleLookup<String>
 
     /// - Parameter variants: of the audiences, in the order in which they were declared; `nil`: the one without.
-    package init(_ variants: [Variant?]) {
+    package init(_ variants: [String?]) {
         self.variants = variants
-        let tags = variants.compactMap(\.self).filter { Self.isLanguageTag($0.rawValue) }
-        byLanguage = LocaleLookup(Dictionary(tags.map { ($0.rawValue, $0) }) { first, _ in first })
+        let tags = variants.compactMap(\.self).filter(Self.isLanguageTag)
+        byLanguage = LocaleLookup(Dictionary(tags.map { ($0, $0) }) { first, _ in first })
     }
 
     /// - Parameters:
@@ -16,10 +16,11 @@ package struct VariantChoice: Sendable, Hashable {
     ///   - locale: its language, BCP 47.
     /// - Returns: the place among the variants; `nil` only if there are none. Without any match and without an audience that
     ///   has no variant it is the first.
-    package func index(named: Variant?, locale: String?) -> Int? {
+    package func index(named: String?, locale: String?) -> Int? {
+        guard variants.count > 1 else { return variants.isEmpty ? nil : 0 }
         if let named, let index = variants.firstIndex(of: named) { return index }
         if let match = locale.flatMap(byLanguage.value) { return variants.firstIndex(of: match) }
-        return variants.firstIndex(of: nil) ?? (variants.isEmpty ? nil : 0)
+        return variants.firstIndex(of: nil) ?? 0
     }
 
     /// Whether a name can be a tag of BCP 47: a language of two or three letters, then subtags of up to eight letters and

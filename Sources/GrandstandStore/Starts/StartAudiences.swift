@@ -1,0 +1,123 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// The audiences of an event in one app and environment that its start is for, in the order in which they were declared. Each
+/// follower is started on one of those that are not over (`VariantChoice`).
+struct StartAudiences {
+    private var standings: [StartStanding]
+
+    /// The next step of the app's run.
+    enum Turn {
+        /// No start is sent any more.
+        case close
+        /// Nothing can go before this.
+        case wait(until: Date)
+        case send(Pushes)
+    }
+
+    /// The pushes that can go now.
+    struct Pushes {
+        /// An audience that a follower may be started on.
+        struct Place {
+            /// As its column has it.
+            let variant: String
+            let delivery: Audience.Delivery
+            /// The place of its push; `nil`: it cannot start yet.
+            let push: Int?
+            /// The broadcast whose content the push shows; `nil`: it shows the declared content.
+            let content: UUID?
+        }
+
+        let places: [Place]
+        let pushes: [StartShard.Push]
+        let alerts: LocaleLookup<[UInt8]>
+        let until: Date
+        let choice: VariantChoice
+
+        init(_ open: [(standing: StartStanding, turn: StartStanding.Turn)], alerts: [String: [UInt8]], until: Date) {
+            var places: [Place] = []
+            var pushes: [StartShard.Push] = []
+            for (standing, turn) in open {
+                var place: Int?
+                if case .send(let push) = turn {
+                    place = pushes.count
+                    pushes.append(push)
+                }
+                places.append(
+                    Place(
+                        variant: AudienceColumns.text(standing.audience.variant), delivery: standing.delivery,
+                        push: place, content: standing.content))
+            }
+            self.places = places
+            self.pushes = pushes
+            self.alerts = LocaleLookup(alerts)
+            self.until = until
+            choice = VariantChoice(open.map { $0.standing.audience.variant?.rawValue })
+        }
+
+        /// Whether each of these variants waits still.
+        func waits(_ variants: Set<String>) -> Bool {
+            variants.isSubset(of: places.lazy.filter { $0.push == nil }.map(\.variant))
+        }
+    }
+
+    /// - Parameter rows: with `StartStanding.columns`, one at least.
+    init(_ rows: [PostgresRow]) throws { standings = try rows.map(StartStanding.init) }
+
+    /// The audiences differ in nothing of this.
+    var declaration: StartDeclaration? { standings[0].declaration }
+    var topics: [String] { standings[0].topics }
+
+    /// The same once the start was asked for by hand.
+    func asked(at now: Date) -> Self {
+        var asked = self
+        asked.standings = standings.map { $0.asked(at: now) }
+        return asked
+    }
+
+    /// Whether no start is sent any more, unless that is changed by hand.
+    func isOver(at now: Date) -> Bool { standings.allSatisfy { $0.isOver(at: now) } }
+
+    func turn(at now: Date) -> Turn {
+        let open = turns(at: now)
+        guard let first = open.first?.standing, let declaration = first.declaration, let window = first.window else {
+            return .close
+        }
+        let pushes = Pushes(open, alerts: declaration.alertsByLocale, until: window.until)
+        guard pushes.pushes.isEmpty else { return .send(pushes) }
+        let times = open.compactMap { open in if case .wait(let until, _) = open.turn { until } else { nil } }
+        return .wait(until: times.min() ?? now)
+    }
+
+    /// - Parameters:
+    ///   - isSending: pushes are under way.
+    ///   - isLeft: a follower without one may still get it.
+    ///   - variants: those of all who are left; empty: they may be of any.
+    func state(
+        at now: Date, isSending: Bool, isLeft: Bool, of variants: Set<String>
+    ) -> (state: StartReport.State, waitingFor: StartWait?) {
+        if standings[0].isStopped { return (.stopped, nil) }
+        let open = turns(at: now)
+        guard let first = open.first?.standing else { return (.done, nil) }
+        if isSending { return (.running, nil) }
+        guard let window = first.window, window.from <= now else { return (.scheduled, nil) }
+        guard isLeft else { return (.done, nil) }
+        var reasons: [StartWait] = []
+        for (standing, turn) in open
+        where variants.isEmpty || variants.contains(AudienceColumns.text(standing.audience.variant)) {
+            guard case .wait(_, let reason?) = turn else { return (.running, nil) }
+            reasons.append(reason)
+        }
+        return reasons.first.map { (.waiting, $0) } ?? (.running, nil)
+    }
+
+    /// Those that are not over, each with its next step.
+    private func turns(at now: Date) -> [(standing: StartStanding, turn: StartStanding.Turn)] {
+        standings.compactMap { standing in
+            let turn = standing.turn(at: now)
+            if case .close = turn { return nil }
+            return (standing, turn)
+        }
+    }
+}
