@@ -710,7 +710,7 @@ create table activities (
 create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
 create index activities_in_crowds on activities (app, event_key, variant, id) where in_crowd;
-create index activities_of_events on activities (event_key);
+create index activities_of_events on activities (event_key, id);
 create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
@@ -729,6 +729,8 @@ create table event_starts (
     stale_date bigint,
     -- null: all of the event's.
     audiences json,
+    -- Whether it is sent again to followers whose card listens to a channel that was replaced.
+    restarts boolean not null default false,
     declared_by text,
     -- When somebody asked for it now, and who; when somebody stopped it.
     asked_at timestamptz,
@@ -770,6 +772,8 @@ create table fan_outs (
     is_swept boolean not null default false,
     -- Variants whose followers the sweep passed over because their audience could not start yet: it begins anew when one can.
     passed_over text[] not null default '{}',
+    -- A channel was replaced: activities up to this one were looked at for cards that listen to the old one; null: all were.
+    restart_after bigint,
     -- Installations whose pushes the replica with the lease is making, written before the first of them leaves. If the replica
     -- dies, whoever is noted and has no row in starts may have got one.
     noted bigint[] not null default '{}',

@@ -107,6 +107,35 @@ struct HealTests {
         await app.stop()
     }
 
+    @Test func `a card that a push starts beside an older one of its event takes its place`() async throws {
+        for isHeardLater in [false, true] {
+            let phone = Phone()
+            defer { phone.discard() }
+            phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+            phone.server.setLookup("final", Self.found("b3RoZXI=", #"{"home": 2}"#))
+            let app = await phone.launch()
+            _ = try await app.show(Phone.match())
+            _ = try await app.show(Phone.match("final"))
+            await app.uploaded()
+            if isHeardLater { await app.stop() }
+            let pushed = ActivitySnapshot(
+                id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
+            phone.host.change { $0.activities.append(pushed) }
+            phone.host.show(Self.new, on: "pushed")
+            if isHeardLater {
+                let again = await phone.launch()
+                await again.uploaded()
+                await again.stop()
+            } else {
+                phone.host.tell(.activity(pushed))
+                _ = await app.wait { $0.activities["pushed"] != nil }
+                await app.refresh()
+                await app.stop()
+            }
+            #expect(phone.host.cards.map(\.id) == ["card-2", "pushed"])
+        }
+    }
+
     @Test func `a kill between the end of the old card and the start of the new one loses no card`() async throws {
         let phone = Phone()
         defer { phone.discard() }

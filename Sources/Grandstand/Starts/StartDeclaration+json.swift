@@ -14,8 +14,12 @@ extension StartDeclaration: JSONObjectWritable {
         object.member("alertsByLocale", raw: alertsByLocaleText)
         object.member("staleDate", staleDate)
         object.name("audiences")
-        guard let audiences else { return object.null() }
-        object.array(audiences) { writer, audience in Contract.AudienceSelector(audience).write(to: &writer) }
+        if let audiences {
+            object.array(audiences) { writer, audience in Contract.AudienceSelector(audience).write(to: &writer) }
+        } else {
+            object.null()
+        }
+        object.member("restart", restarts)
     }
 
     /// JSON object text of the alerts by their tags, each alert as it was written; `nil` without any.

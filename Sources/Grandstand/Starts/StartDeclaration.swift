@@ -19,11 +19,14 @@ package struct StartDeclaration: Sendable, Hashable {
     package var staleDate: Date?
     /// `nil`: all of the event's audiences.
     package var audiences: [AudienceSelector]?
+    /// When an audience gets another channel, the activity is started again for followers whose card listened to the old
+    /// one. Their app has to end that card.
+    package var restarts: Bool
 
     package init(
         at: Date? = nil, until: Date? = nil, attributesType: String, attributes: [UInt8],
         contentState: [UInt8]? = nil, alert: [UInt8], alertsByLocale: [String: [UInt8]] = [:], staleDate: Date? = nil,
-        audiences: [AudienceSelector]? = nil
+        audiences: [AudienceSelector]? = nil, restarts: Bool = false
     ) {
         self.at = at
         self.until = until
@@ -34,6 +37,7 @@ package struct StartDeclaration: Sendable, Hashable {
         self.alertsByLocale = alertsByLocale
         self.staleDate = staleDate
         self.audiences = audiences
+        self.restarts = restarts
     }
 
     /// Seconds for which late followers get a start when neither `until` nor the event's end says so.

@@ -823,12 +823,16 @@ extension Contract {
         /// installation starts on one of those that are not over: the one whose variant it names, else the one whose
         /// variant is the best match of its locale (RFC 4647 lookup), else the one without a variant, else the first.
         public var audiences: [AudienceSelector]?
+        /// true: when an audience gets another channel, start the activity again for followers whose card listened to
+        /// the old one. Only for apps that end the older card of an event when a push starts another, as
+        /// GrandstandLiveActivities does; in other apps people would see two.
+        public var restart: Bool?
 
         /// What is left out is not said.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            audiences: [AudienceSelector]? = nil
+            audiences: [AudienceSelector]? = nil, restart: Bool? = nil
         ) {
             self.at = at
             self.until = until
@@ -839,6 +843,7 @@ extension Contract {
             self.alertsByLocale = alertsByLocale
             self.staleDate = staleDate
             self.audiences = audiences
+            self.restart = restart
         }
 
         /// Reads it as the API writes it.
@@ -857,6 +862,7 @@ extension Contract {
             alertsByLocale = try object.optional("alertsByLocale")
             staleDate = try object.optional("staleDate")
             audiences = try object.optional("audiences")
+            restart = try object.optional("restart")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -869,6 +875,7 @@ extension Contract {
             if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
             if let staleDate { object.member("staleDate", staleDate) }
             if let audiences { object.member("audiences", audiences) }
+            if let restart { object.member("restart", restart) }
         }
     }
 }
@@ -894,12 +901,14 @@ extension Contract {
         public var staleDate: Date?
         /// Only these audiences of the event. null: all.
         public var audiences: [AudienceSelector]?
+        /// Whether cards are started again when an audience gets another channel.
+        public var restart: Bool
 
         /// What is left out is not said.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            audiences: [AudienceSelector]? = nil
+            audiences: [AudienceSelector]? = nil, restart: Bool
         ) {
             self.at = at
             self.until = until
@@ -910,6 +919,7 @@ extension Contract {
             self.alertsByLocale = alertsByLocale
             self.staleDate = staleDate
             self.audiences = audiences
+            self.restart = restart
         }
 
         /// Reads it as the API writes it.
@@ -928,6 +938,7 @@ extension Contract {
             alertsByLocale = try object.optional("alertsByLocale")
             staleDate = try object.optional("staleDate")
             audiences = try object.optional("audiences")
+            restart = try object.required("restart")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -940,6 +951,7 @@ extension Contract {
             object.member("alertsByLocale", alertsByLocale)
             object.member("staleDate", staleDate)
             object.member("audiences", audiences)
+            object.member("restart", restart)
         }
     }
 }

@@ -29,7 +29,7 @@ extension StartDeclaration {
             alert: JSONWriter.text(draft.alert),
             alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues(JSONWriter.text),
             staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
-            audiences: try Self.chosen(draft.audiences, from: audiences, &faults))
+            audiences: try Self.chosen(draft.audiences, from: audiences, &faults), restarts: draft.restart ?? false)
     }
 
     private static func chosen(

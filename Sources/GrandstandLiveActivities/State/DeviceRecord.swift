@@ -57,6 +57,15 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
+    /// The cards of the same event that an activity takes the place of: a push started it beside them, because nothing
+    /// reaches them any more or the app was faster. It is new to this record, they are not.
+    package func cards(replacedBy snapshot: ActivitySnapshot) -> [String] {
+        guard activities[snapshot.id] == nil, snapshot.state == .active || snapshot.state == .stale else { return [] }
+        return activities.filter { _, entry in
+            entry.eventKey == snapshot.eventKey && entry.attributesType == snapshot.attributesType && entry.state.isLive
+        }.keys.sorted()
+    }
+
     /// Notes the channel of an activity that a push started, and the variant of its audience.
     package mutating func learn(_ channel: String, _ variant: String?, of activity: String) {
         guard activities[activity]?.channelID == nil else { return }

@@ -183,7 +183,8 @@ extension PostgresChannelStore {
             return given
         }
         try await connection.pipeline([
-            PostgresStartStore.ring(eventKey, now: now), WakeUps.wake([.lanes(channel.environment), .starts]),
+            PostgresStartStore.restart(channel, of: eventKey), PostgresStartStore.ring(eventKey, now: now),
+            WakeUps.wake([.lanes(channel.environment), .starts]),
         ])
     }
 

@@ -29,16 +29,16 @@ extension PostgresEventStore {
         let staleDate = start.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) }
         return """
             insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
-                alerts_by_locale, stale_date, audiences, opens_at, declared_by)
+                alerts_by_locale, stale_date, audiences, restarts, opens_at, declared_by)
             values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
                 \(PostgresJSON(bytes: start.attributes)), \(start.contentState.map(PostgresJSON.init(bytes:))),
                 \(PostgresJSON(bytes: start.alert)), \(start.alertsByLocaleText.map(PostgresJSON.init(bytes:))),
-                \(staleDate), \(audiences), \(opensAt), \(actor.text))
+                \(staleDate), \(audiences), \(start.restarts), \(opensAt), \(actor.text))
             on conflict (event_key) do update set at = excluded.at, until = excluded.until,
                 attributes_type = excluded.attributes_type, attributes = excluded.attributes,
                 content_state = excluded.content_state, alert = excluded.alert,
                 alerts_by_locale = excluded.alerts_by_locale, stale_date = excluded.stale_date,
-                audiences = excluded.audiences,
+                audiences = excluded.audiences, restarts = excluded.restarts,
                 declared_by = case when (\(said("s"))) is distinct from (\(said("excluded")))
                     then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
@@ -49,7 +49,8 @@ extension PostgresEventStore {
     private static func said(_ row: PostgresQuery) -> PostgresQuery {
         """
         \(row).at, \(row).until, \(row).attributes_type, \(row).attributes::text, \(row).content_state::text,
-            \(row).alert::text, \(row).alerts_by_locale::text, \(row).stale_date, \(row).audiences::text
+            \(row).alert::text, \(row).alerts_by_locale::text, \(row).stale_date, \(row).audiences::text,
+            \(row).restarts
         """
     }
 
@@ -65,7 +66,7 @@ extension PostgresEventStore {
     /// The columns that `startDeclaration` reads, of `event_starts s`.
     static let startColumns: PostgresQuery = """
         s.at, s.until, s.attributes_type, s.attributes, s.content_state as declared_content, s.alert, s.alerts_by_locale,
-        s.stale_date as declared_stale_date, s.audiences
+        s.stale_date as declared_stale_date, s.audiences, s.restarts
         """
 }
 
@@ -83,7 +84,8 @@ extension PostgresRow {
             staleDate: try decode(Int?.self, "declared_stale_date").map {
                 Date(timeIntervalSince1970: Double($0))
             },
-            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
+            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
+            restarts: try decode("restarts"))
     }
 
     /// The defaults of an event's messages.

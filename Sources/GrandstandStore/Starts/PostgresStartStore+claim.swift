@@ -84,6 +84,7 @@ extension PostgresStartStore {
             try await connection.query(idle(run, until: later(than: claim.at)))
             return nil
         }
+        try await restart(&run, pushes, claim, on: connection)
         var shard = run.shard(pushes)
         shard.members = try await nextMembers(of: &run, pushes, shard, claim, on: connection)
         guard shard.members.isEmpty else {
@@ -94,8 +95,9 @@ extension PostgresStartStore {
             return shard
         }
         let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
-        try await connection.query(idle(run, until: run.isSwept ? next : claim.at))
-        if run.isSwept { try await connection.query(finish(run.id, now: claim.at)) }
+        let isDone = run.isSwept && run.restartAfter == nil
+        try await connection.query(idle(run, until: isDone ? next : claim.at))
+        if isDone { try await connection.query(finish(run.id, now: claim.at)) }
         return nil
     }
 
@@ -148,7 +150,10 @@ extension PostgresStartStore {
 
     /// How far its sweep has come.
     private static func progress(_ run: StartRun) -> PostgresQuery {
-        "cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted())"
+        """
+        cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted()),
+            restart_after = \(run.restartAfter)
+        """
     }
 
     /// Says when nothing was left to send, if that is so.
@@ -156,7 +161,7 @@ extension PostgresStartStore {
         """
         update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
             rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
-        where r.id = \(run) and r.is_swept and r.passed_over = '{}' and \(headOfQueue) is null
+        where r.id = \(run) and r.is_swept and r.passed_over = '{}' and r.restart_after is null and \(headOfQueue) is null
         """
     }
 

@@ -59,7 +59,7 @@ extension PostgresStartStore {
                 group by e.key, ae.id
                 on conflict (event_key, app, policy, variant) do update set topics = excluded.topics,
                     attributes_type = excluded.attributes_type, due_at = excluded.due_at, cursor = 0,
-                    is_swept = false, passed_over = '{}', closed_at = null, too_old = null, disabled = null, without_token = null,
+                    is_swept = false, passed_over = '{}', restart_after = null, closed_at = null, too_old = null, disabled = null, without_token = null,
                     too_late = null, rate_from = null, rate_until = null, rate_answered = 0
                 where \(mayBeginAnew) and (r.closed_at is not null
                     or (r.topics, r.attributes_type) is distinct from (excluded.topics, excluded.attributes_type))

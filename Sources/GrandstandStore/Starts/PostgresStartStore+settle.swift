@@ -92,7 +92,7 @@ extension PostgresStartStore {
                 started_at = least(started_at, \(firstSentAt)),
                 rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
                 rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,
-                due_at = case when not is_swept or due_at < leased_until then \(now)
+                due_at = case when not is_swept or restart_after is not null or due_at < leased_until then \(now)
                     when passed_over <> '{}' then \(PostgresStartStore.later(than: now))
                     else \(PostgresStartStore.nextLook(until: shard.until, now: now)) end
             where id = \(shard.run)

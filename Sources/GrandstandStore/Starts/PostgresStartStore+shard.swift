@@ -58,7 +58,8 @@ extension PostgresStartStore {
         /// The audience of a row of `candidates`; the same answer for all who say the same.
         private mutating func place(_ preference: Preference) -> StartAudiences.Pushes.Place {
             guard pushes.places.count > 1 else { return pushes.places[0] }
-            let known = places[preference] ?? pushes.choice.index(named: preference.variant, locale: preference.locale) ?? 0
+            let known =
+                places[preference] ?? pushes.choice.index(named: preference.variant, locale: preference.locale) ?? 0
             places[preference] = known
             return pushes.places[known]
         }

@@ -38,7 +38,8 @@ struct ReportedStart {
             coalesce(s.asked_by, s.declared_by) as started_by,
             r.started_at, r.finished_at, r.rate_from, r.rate_until, r.rate_answered, r.too_old, r.disabled,
             r.without_token, coalesce(r.too_late, 0) as too_late, coalesce(cardinality(r.noted), 0) as under_way,
-            r.id is null or r.closed_at is not null or not r.is_swept or cardinality(r.noted) > 0
+            r.id is null or r.closed_at is not null or not r.is_swept or r.restart_after is not null
+                or cardinality(r.noted) > 0
                 or \(PostgresStartStore.headOfQueue) is not null as is_left,
             coalesce(r.passed_over, '{}') as passed_over
         from (select * from events where key = \(key.rawValue)) e

@@ -27,6 +27,7 @@ struct StartAudiences {
             let push: Int?
             /// The broadcast whose content the push shows; `nil`: it shows the declared content.
             let content: UUID?
+            let channelMadeAt: Date?
         }
 
         let places: [Place]
@@ -47,7 +48,7 @@ struct StartAudiences {
                 places.append(
                     Place(
                         variant: AudienceColumns.text(standing.audience.variant), delivery: standing.delivery,
-                        push: place, content: standing.content))
+                        push: place, content: standing.content, channelMadeAt: standing.channelMadeAt))
             }
             self.places = places
             self.pushes = pushes

@@ -16,6 +16,8 @@ struct StartRun {
     let isClosed: Bool
     /// Variants whose followers the sweep passed over, as their column has them.
     var passedOver: Set<String>
+    /// A channel was replaced: activities up to this one were looked at; `nil`: all were.
+    var restartAfter: Int?
     let address: APNsAddress
     let audiences: StartAudiences
 
@@ -45,7 +47,7 @@ struct StartRun {
     static func load(_ id: Int) -> PostgresQuery {
         """
         select r.id, r.app, r.noted, r.leased_by, r.cursor, r.is_swept, r.closed_at is not null as is_closed,
-            r.passed_over, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
+            r.passed_over, r.restart_after, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
         from (select * from fan_outs where id = \(id)) r
         join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
         join events e on e.key = r.event_key
@@ -68,6 +70,7 @@ struct StartRun {
         isSwept = try row.decode("is_swept")
         isClosed = try row.decode("is_closed")
         passedOver = Set(try row.decode([String].self, "passed_over"))
+        restartAfter = try row.decode("restart_after")
         address = try PostgresChannelStore.address(row)
         audiences = try StartAudiences(Array(rows))
     }

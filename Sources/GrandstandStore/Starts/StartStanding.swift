@@ -19,6 +19,8 @@ struct StartStanding {
     private let endsAt: Date?
     private let isEventOver: Bool
     private let channelID: String?
+    /// When its channel was asked for.
+    let channelMadeAt: Date?
     /// There is no place for its channel.
     private let lacksRoom: Bool
     private let newest: NewestContent?
@@ -94,6 +96,7 @@ struct StartStanding {
         coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
             as lacks_room,
         \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
+        c.created_at as channel_made_at,
         coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
         b.stale_date as newest_stale_date, b.relevance_score,
@@ -104,7 +107,8 @@ struct StartStanding {
     /// The lane `l` with the audience's newest content, that content `b`, and the channel `c`.
     static let joins: PostgresQuery = """
         left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
-        left join lateral (select channel_id from channels where id = l.channel and state = 'active' offset 0) c on true
+        left join lateral (
+            select channel_id, created_at from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
         \(PostgresEventStore.refusal)
         """
@@ -123,6 +127,7 @@ struct StartStanding {
         endsAt = try row.decode("ends_at")
         isEventOver = try row.decode("is_over")
         channelID = try row.decode("channel_id")
+        channelMadeAt = try row.decode("channel_made_at")
         lacksRoom = try row.decode("lacks_room")
         lastTimestamp = try row.decode("last_timestamp")
         stamp = try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:))

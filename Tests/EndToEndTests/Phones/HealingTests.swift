@@ -83,6 +83,45 @@ struct HealingTests {
         }
     }
 
+    @Test func `phones that a push can start show the score without their app being opened`() async throws {
+        try await Stage.with(
+            settings: Self.settings,
+            options: {
+                $0.capitals = .accepted
+                $0.controlPort = 0
+            }
+        ) { stage in
+            try await stage.putLiveEvent("friendly")
+            let app = try await stage.appsKey()
+            let fans = try ["one", "two", "three"].map { try stage.fan($0, in: .development) }
+            let closed = try stage.fan("dismissed", in: .development)
+            for fan in fans + [closed] { try await fan.register(app) }
+            let event = Stage.startingEvent([Stage.audience(.development, .noMessageStored)])
+            try await stage.putStartingEvent(
+                "derby", event.replacingOccurrences(of: #""start": {"#, with: #""start": {"restart": true, "#))
+            let lost = try await stage.activeChannels(of: "derby")
+            try await stage.startNow()
+            try await stage.started(accepted: 4)
+            for fan in fans {
+                try await stage.shows(fan, #"{"home": 0}"#)
+                try await fan.report(app)
+            }
+            try await closed.report(app, state: "dismissed")
+
+            try await AppleConsole.with(stage.simulator) { try await $0.delete(lost[0]) }
+            #expect(try await stage.settled(try await Self.goal(3, stage)).deliveryStates == ["rejected"])
+            let began = ContinuousClock.now
+            for fan in fans {
+                let score = Array(#"{"home":3}"#.utf8)
+                _ = try await stage.simulator.lockScreen(of: fan.phone) { $0.contains { $0.contentState == score } }
+            }
+            #expect(began.duration(to: .now) < .seconds(60))
+            try await stage.started(accepted: 4)
+            for fan in fans { #expect(stage.pushes(to: fan.token) == 2) }
+            #expect(stage.pushes(to: closed.token) == 1)
+        }
+    }
+
     private static func goal(_ home: Int, _ stage: Stage) async throws -> String {
         try await stage.broadcast(#"{"event": "update", "contentState": {"home":\#(home)}}"#)
     }

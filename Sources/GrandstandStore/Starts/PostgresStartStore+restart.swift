@@ -1,0 +1,71 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Cards that listen to a channel that was replaced: nothing reaches them, so the activity is started again.
+extension PostgresStartStore {
+    /// Has the run of an app look for such cards, where the event's start says so and the audience of this channel had
+    /// another one before.
+    static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
+        """
+        update fan_outs set restart_after = 0
+        where event_key = \(key.rawValue) and policy = 'start' and closed_at is null
+            and exists (select from event_starts where event_key = \(key.rawValue) and restarts)
+            and app = (select id from app_environments where bundle_id = \(channel.bundleID.rawValue)
+                and environment = \(channel.environment.rawValue)::environment)
+            and exists (select from (select * from channels where event_key = \(key.rawValue) offset 0) k
+                where k.id <> \(channel.id) and k.channel_id is not null
+                    and \(AudienceColumns.isSame("k", channel.audience)))
+        """
+    }
+
+    /// Activities that one turn looks at.
+    private static let page = 2_000
+
+    /// Queues the installations of the next such cards: their start counts as not sent. The app may not have told the
+    /// channel of a card that a push started; that one is older than the channel then. A card with a token is reached by
+    /// that.
+    static func restart(
+        _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws {
+        guard let after = run.restartAfter else { return }
+        var channels: [(variant: String, id: String, madeAt: Date)] = []
+        for place in pushes.places {
+            guard let push = place.push, let id = pushes.pushes[push].channelID, let madeAt = place.channelMadeAt
+            else { continue }
+            channels.append((place.variant, id, madeAt))
+        }
+        let rows = try await connection.query(
+            """
+            with page as (
+                select * from activities where event_key = (select event_key from fan_outs where id = \(run.id))
+                    and id > \(after) order by id limit \(page)
+            )
+            select a.id, a.installation, a.app = \(run.app) and a.state in ('active', 'stale') and a.update_token is null
+                and a.attributes_type = \(pushes.pushes[0].payload.attributesType)
+                and exists (
+                    select from unnest(\(channels.map(\.variant)), \(channels.map(\.id)), \(channels.map(\.madeAt)))
+                        as c(variant, channel_id, made_at)
+                    where c.variant = a.variant
+                        and coalesce(a.channel_id <> c.channel_id, a.first_reported_at < c.made_at))
+                and (select system_version >= \(SystemVersion.firstWithChannels.number) from installations
+                    where id = a.installation) as is_deaf
+            from page a order by a.id
+            """)
+        run.restartAfter = rows.count < page ? nil : try rows.last?.decode("id")
+        let deaf = Set(
+            try rows.filter { try $0.decode(Bool?.self, "is_deaf") ?? false }.map {
+                try $0.decode(Int.self, "installation")
+            })
+        guard !deaf.isEmpty else { return }
+        try await connection.pipeline([
+            "delete from starts where run = \(run.id) and installation = any(\(deaf.sorted()))",
+            """
+            insert into fan_out_queue (run, member, due_at)
+            select \(run.id), n, \(claim.at) from unnest(\(deaf.sorted())) n order by n
+            on conflict (member, run) do nothing
+            """,
+        ])
+    }
+}
