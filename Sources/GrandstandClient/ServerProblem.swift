@@ -33,12 +33,15 @@ public struct ServerProblem: Error, Sendable, Hashable {
     }
 
     /// What a server that is none says, for tests.
-    package init(status: Int, slug: String, title: String, sequence: Int? = nil, retryAfter: Int? = nil) {
+    package init(
+        status: Int, slug: String, title: String, sequence: Int? = nil, contentState: Data? = nil,
+        retryAfter: Int? = nil
+    ) {
         self.init(
             Contract.Problem(
                 type: slug.isEmpty ? "" : "https://grandstand.dev/problems/\(slug)", title: title, status: status,
                 detail: "",
-                sequence: sequence),
+                sequence: sequence, contentState: contentState.flatMap { try? RawJSON(json: $0) }),
             retryAfter: retryAfter)
     }
 

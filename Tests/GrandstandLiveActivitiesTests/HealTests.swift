@@ -42,13 +42,7 @@ struct HealTests {
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
         let app = await phone.launch()
         _ = try await app.show(Phone.match())
-        let body = Data(
-            """
-            {"type": "https://grandstand.dev/problems/event-ended", "title": "The event is over", "status": 410,
-             "detail": "", "contentState": {"home": 3}}
-            """.utf8)
-        let answer = GrandstandClient.Answer(status: 410, headers: [:], body: body)
-        phone.server.setLookup("derby", .refused(ServerProblem(answer)))
+        phone.server.setLookup("derby", .refused(.device(410, "event-ended", contentState: Self.new)))
         await app.refresh()
         #expect(phone.host.cards.map(\.state) == [.ended])
         #expect(phone.host.content(of: "card-1") == Self.new)

@@ -155,8 +155,10 @@ package final class FakeServer: DeviceServer {
 extension ServerProblem {
     /// A refusal that says no more than its kind.
     package static func device(
-        _ status: Int, _ slug: String, sequence: Int? = nil, retryAfter: Int? = nil
+        _ status: Int, _ slug: String, sequence: Int? = nil, contentState: Data? = nil, retryAfter: Int? = nil
     ) -> ServerProblem {
-        ServerProblem(status: status, slug: slug, title: slug, sequence: sequence, retryAfter: retryAfter)
+        ServerProblem(
+            status: status, slug: slug, title: slug, sequence: sequence, contentState: contentState,
+            retryAfter: retryAfter)
     }
 }
