@@ -1,3 +1,5 @@
+internal import APNsSimulator
+internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
