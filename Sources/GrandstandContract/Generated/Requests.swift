@@ -188,6 +188,7 @@ extension Contract.StartDraft: ContractRequest {
             .init("alert", isRequired: true, Contract.Alert.shape),
             .init("alertsByLocale", .map(.languageTag, Contract.Alert.shape)), .init("staleDate", .time),
             .init("audiences", .array(Contract.AudienceSelector.shape, 1...1_000, isUnique: false)),
+            .init("restart", .flag),
         ], excluding: [])
 }
 
@@ -274,7 +275,7 @@ extension Contract.InstallationDraft: ContractRequest {
             .init("sequence", .integer(0...9_007_199_254_740_991)),
             .init("systemVersion", isRequired: true, .text(.systemVersion)),
             .init("appVersion", .text(TextRule(1...64, isPrintable: true))),
-            .init("locale", .text(TextRule(1...64, isPrintable: true))),
+            .init("locale", .text(TextRule(1...64, isPrintable: true))), .init("variant", .text(.variant)),
             .init("timeZone", .text(TextRule(1...64, isPrintable: true))), .init("liveActivitiesEnabled", .flag),
             .init("frequentPushesEnabled", .flag),
             .init("startTokens", .array(Contract.StartTokenDraft.shape, 0...20, isUnique: false)),
@@ -289,6 +290,7 @@ extension Contract.ActivityDraft: ContractRequest {
             .init("attributesType", isRequired: true, .text(TextRule(1...200, isPrintable: true))),
             .init("state", isRequired: true, .words(Contract.ActivityState.allCases.map(\.rawValue))),
             .init("updateToken", .text(.deviceToken)), .init("channelId", .text(TextRule(1...200, isPrintable: true))),
+            .init("variant", .text(.variant)),
         ], excluding: [])
 }
 

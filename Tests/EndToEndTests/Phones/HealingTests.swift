@@ -8,7 +8,8 @@ internal import GrandstandTestKit
 internal import PhoneFakes
 internal import Testing
 
-/// A channel vanishes in the middle of a match, as its phones see it. `GRANDSTAND_PHONES=1000` for docs/benchmarks.md.
+/// A channel vanishes in the middle of a match, as its phones see it. `GRANDSTAND_PHONES=1000` for
+/// docs/internals/benchmarks.md.
 @Suite(.timeLimit(.minutes(5)))
 struct HealingTests {
     private static let count = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 40
