@@ -47,7 +47,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         }
         switch failure {
         case .refused: return nil
-        case .connecting: self = Self.byWords.first { $0.words.contains(where: message.contains) }?.trouble ?? .unreachable
+        case .connecting:
+            self = Self.byWords.first { $0.words.contains(where: message.contains) }?.trouble ?? .unreachable
         case .lost: self = .unreachable
         case .timedOut: self = .slow
         case .unconfirmed: self = .standbyAway
@@ -95,7 +96,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     package var finding: String {
         switch self {
         case .unreachable: "The database did not answer."
-        case .accessRefused: "The database refuses this server's user, password or database name, or a grant is missing."
+        case .accessRefused:
+            "The database refuses this server's user, password or database name, or a grant is missing."
         case .tooFewConnections: "The database has no connection left for this process."
         case .diskFull: "The database's disk is full."
         case .serverFault: "The database's server has no memory left or cannot read its disk."

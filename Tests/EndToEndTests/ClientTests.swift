@@ -280,7 +280,9 @@ struct ClientTests {
             #expect(try await grandstand("200", "audit", "--action", "event.created").text.contains("derby"))
             let gone = try await grandstand("200", "event", "get", "nope", "--watch")
             #expect(gone.exitCode == 1)
-            #expect(gone.text == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
+            #expect(
+                gone.text
+                    == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
         }
     }
 }

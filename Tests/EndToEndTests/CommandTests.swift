@@ -177,7 +177,9 @@ struct CommandTests {
             let usage = try await grandstand(stage, "event", "put", "derby", "--name", "x", "--audience", "a")
             #expect(usage.exitCode == 64)
             let missing = try await grandstand(stage, "event", "get", "nope")
-            #expect(missing.text == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
+            #expect(
+                missing.text
+                    == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
         }
     }
 }

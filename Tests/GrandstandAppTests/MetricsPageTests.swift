@@ -91,9 +91,7 @@ struct MetricsPageTests {
         let cases = try Self.text("docker/prometheus/grandstand.tests.yaml")
         for name in names {
             #expect(rules.contains("docs/runbook.md#\(name.lowercased())."), "\(name)")
-            #expect(page.contains("
-### \(name)
-"), "\(name)")
+            #expect(page.contains("\n### \(name)\n"), "\(name)")
             #expect(cases.contains("\(name)\""), "\(name) has no test of when it fires")
         }
     }

@@ -78,7 +78,8 @@ extension InstallationState {
         }
         self.init(
             sequence: draft.sequence, systemVersion: system, appVersion: draft.appVersion, locale: draft.locale,
-            variant: draft.variant.flatMap(Variant.init(rawValue:)), timeZone: draft.timeZone, liveActivitiesEnabled: draft.liveActivitiesEnabled ?? true,
+            variant: draft.variant.flatMap(Variant.init(rawValue:)), timeZone: draft.timeZone,
+            liveActivitiesEnabled: draft.liveActivitiesEnabled ?? true,
             frequentPushesEnabled: draft.frequentPushesEnabled ?? true, startTokens: tokens,
             topics: Set(try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }))
     }
