@@ -93,8 +93,9 @@ def every_page(place, browser):
             b.open(path)
             assert "internal error" not in b.text.lower(), f"{path}: {b.text[:300]}"
             b.look("page-" + (re.sub(r"[^a-z]+", "-", kind.removeprefix("/console").lower()).strip("-") or "overview"))
-            waiting += [urllib.parse.urlsplit(a.get_attribute("href")).path for a in b.all("body a[href]")
-                        if (a.get_attribute("href") or "").startswith(place.url + "/console")]
+            # All at once: a live part of the page may be replaced between two of them.
+            links = b.driver.execute_script("return [...document.querySelectorAll('body a[href]')].map(a => a.href)")
+            waiting += [urllib.parse.urlsplit(link).path for link in links if link.startswith(place.url + "/console")]
         for part in ("season", "keys", "webhooks", "audit-log", "channels", "reconciliations"):
             assert any(part in kind for kind in seen), f"no link leads to {part}: {sorted(seen)}"
         return b.findings
@@ -255,16 +256,16 @@ def channels_and_quota(place, browser):
     with browser() as b:
         b.sign_in(place.admin)
         b.open("/console")
-        assert b.all("main svg"), "there is no plot"
-        before = b.one("main svg").get_attribute("outerHTML")
+        plot = f'.plots svg[aria-labelledby="plot-production-{APP.lower()}"]'
+        before = b.one(plot).get_attribute("outerHTML")
         for number in range(12):
             place.call("PUT", f"/v1/events/extra-{number}", {"name": f"Extra {number}", "audiences": [AUDIENCE]})
-        b.wait("the plot to change", lambda: b.one("main svg").get_attribute("outerHTML") != before, 30)
+        b.wait("the plot to change", lambda: b.one(plot).get_attribute("outerHTML") != before, 30)
         b.look("overview")
         if place.keep:
             b.press("a week")
-            b.wait("the plot", lambda: b.all("main svg"))
-            plots = b.one("main svg").find_element("xpath", "ancestor::section").rect
+            b.wait("the plot", lambda: b.all(plot))
+            plots = b.one(plot).find_element("xpath", "ancestor::section").rect
             b.picture("quota", place.keep, top=plots["y"] - 16, height=plots["height"] + 32)
         b.open(f"/console/apps/{APP}/production/reconciliations")
         buttons = [e for e in b.all("#runs ~ ul button, section[aria-labelledby=runs] button") if e.is_displayed()]
