@@ -2,6 +2,7 @@ internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandApp
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Testing
 
@@ -22,8 +23,9 @@ struct RoleGrantsTests {
                 """
                 select setting as programs, current_database()::text as database from pg_config where name = 'BINDIR'
                 """)[0]
-            let database: String = try row.decode("database")
-            let psql = URL(filePath: try row.decode(String.self, "programs") + "/psql")
+            let database = try row.decode(String.self, "database")
+            let programs = try row.decode(String.self, "programs")
+            let psql = URL(filePath: programs + "/psql")
             // Twice: it may be run again.
             for _ in 1...2 {
                 let made = try await Program.run(

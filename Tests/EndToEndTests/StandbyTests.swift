@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
 internal import GrandstandTestKit
 internal import MatchDriver
 internal import Postgres
