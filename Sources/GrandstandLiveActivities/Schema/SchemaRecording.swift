@@ -170,7 +170,7 @@ enum SchemaLeaf {
             switch type {
             case is Bool.Type: trial % 2 == 1
             case is String.Type: ["", "a", "ä b", "0"][trial % 4]
-            case is Double.Type: [0, 1.5, -1, 1e6][trial % 4]
+            case is Double.Type: [0, 1.5, -1, 1e6][trial % 4] as Double
             case is Float.Type: [0, 1.5, -1, 1e6][trial % 4] as Float
             case is Decimal.Type: Decimal(trial)
             case is Date.Type: Date(timeIntervalSinceReferenceDate: Double(trial) * 1e8)

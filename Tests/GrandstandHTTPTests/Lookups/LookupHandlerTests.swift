@@ -24,8 +24,8 @@ struct LookupHandlerTests {
         #expect(head.first == "HTTP/1.1 200 OK")
         #expect(
             body
-                == #"{"eventKey":"derby","channelId":"abc=","storagePolicy":"noMessageStored","state":"scheduled","#
-                + #""startsAt":null,"endsAt":null}"#)
+                == #"{"eventKey":"derby","channelId":"abc=","variants":["de","fr"],"storagePolicy":"noMessageStored","#
+                + #""state":"scheduled","startsAt":null,"endsAt":null}"#)
         #expect(head.contains("Content-Type: application/json"))
         #expect(head.contains("Content-Length: \(body.utf8.count)"))
         #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))

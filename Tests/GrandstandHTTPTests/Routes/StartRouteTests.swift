@@ -42,7 +42,7 @@ struct StartRouteTests {
             #"{"at":"2026-11-21T20:45:00.000Z","until":"2026-11-21T22:45:00.000Z","attributesType":"MatchAttributes","#
             + #""attributes":{ "home" : 1.0 },"contentState":{"a": [1]},"alert":{"title": {"loc-key": "k"}},"#
             + #""alertsByLocale":{"de-AT":{ "body":"ü"}},"staleDate":"2026-11-21T23:00:00.000Z","#
-            + #""audiences":[{"bundleId":"com.example.Goal","environment":"production"}]}"#
+            + #""audiences":[{"bundleId":"com.example.Goal","environment":"production"}],"restart":false}"#
         let answer = try await Self.declared(Self.event(#""topics": ["team:a", "b"], "start": \#(start)"#))
         #expect(answer.status == 201)
         #expect(answer.text.contains(#""topics":["team:a","b"],"start":\#(start)"#), "\(answer.text)")

@@ -106,7 +106,7 @@ struct RegistrationTests {
             let other = PostgresInstallationStore(test.database)
             let ids = try (0..<6).map { _ in try Phones.id() }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for round in 0..<40 {
+                for round in 0..<28 {
                     for (number, id) in ids.enumerated() {
                         let store = (round + number).isMultiple(of: 2) ? phones.store : other
                         // Tokens wander from one to the next.
