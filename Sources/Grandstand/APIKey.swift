@@ -1,19 +1,19 @@
 package import FoundationEssentials
 
-/// A caller's key: what it may do, and for which apps. The secret itself is never kept.
+/// A caller's API key: what it may do, and for which apps. Only a hash of the secret is stored.
 package struct APIKey: Sendable, Hashable {
     package var id: UUID
     package var name: String
     package var scopes: Set<Scope>
-    /// The apps that the key reaches: those it is bound to, or all.
+    /// The apps that the key may access: a list, or all.
     package var reach: AppReach
-    /// The first characters of the secret, for people to recognise it by.
+    /// The first characters of the secret, so that people can recognise the key.
     package var prefix: String
     package var createdAt: Date
     package var revokedAt: Date?
-    /// From then on the key opens nothing; `nil`: it does not expire.
+    /// The time at which the key stops working; `nil`: it does not expire.
     package var expiresAt: Date?
-    /// The key that took this one's place, if it was rotated.
+    /// The key that replaced this one, if it was rotated.
     package var replacedBy: UUID?
 
     package init(
@@ -40,7 +40,7 @@ package struct APIKey: Sendable, Hashable {
         case organise
         /// Channels, quotas, reconciliations, the audit log.
         case operate
-        /// Everything, and apps and keys.
+        /// Everything, including apps and keys.
         case admin
     }
 
@@ -63,12 +63,14 @@ package struct APIKey: Sendable, Hashable {
         scopes.contains(scope) || scopes.contains(.admin) || scope == .lookup && scopes.contains(.device)
     }
 
-    /// Whether the key does only what client apps do, and so ships in them: it is shown nothing of teams, keys or quirks.
+    /// Whether the key has only scopes of client apps. Such keys ship inside apps, so they see no teams, keys or
+    /// quirks.
     package var isForClientApps: Bool { scopes.isSubset(of: [.lookup, .device]) }
 
-    /// Whether the key does nothing but what installations of an app do: register themselves, and look channels up.
+    /// Whether only installations of an app use the key: it registers them and looks channels up, and has no other
+    /// scope.
     package var isOfDevices: Bool { isForClientApps && scopes.contains(.device) }
 
-    /// Whether the key may touch what belongs to `bundleID`; case does not tell apps apart.
+    /// Whether the key may access `bundleID`. Upper and lower case are the same.
     package func covers(_ bundleID: BundleID) -> Bool { reach.covers(bundleID) }
 }

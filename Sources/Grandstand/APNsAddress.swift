@@ -5,9 +5,9 @@ package struct APNsAddress: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
     package var credentials: Credentials
-    /// How management paths spell the bundle ID; the send path always keeps the registered case.
+    /// How management paths spell the bundle ID. The send path always uses the registered spelling.
     package var managementPath: ManagementPath
-    /// Apple refused a call because the app's Broadcast capability is off, and has accepted none since.
+    /// Apple refused a call because the app's Broadcast capability is off, and has accepted no such call since.
     package var isCapabilityOff: Bool
 
     package init(

@@ -1,23 +1,24 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The outcome of a call to APNs. A refusal is a value, and silence is a third outcome.
+/// The outcome of a call to APNs: an answer, a refusal, or no answer at all.
 package enum APNsAnswer<Value: Sendable>: Sendable {
     case accepted(Value, APNsReceipt)
     case refused(APNsRefusal)
-    /// The call may have been processed: only the layer that knows what repeating it means may repeat it.
+    /// No answer came, so APNs may have processed the call. Only a caller that knows the effect of a repetition may
+    /// repeat it.
     case unanswered(String)
     /// APNs never saw the call: no connection, no free stream. Safe to repeat.
     case unsent(String)
-    /// It was never tried, for something of this server's is missing: a key file, an endpoint.
-    /// Says nothing about APNs' health.
+    /// The server did not try the call, because something is missing here: a key file or an endpoint. This says nothing
+    /// about APNs.
     case withheld(String)
 }
 
 extension APNsAnswer: Equatable where Value: Equatable {}
 
 extension APNsAnswer {
-    /// Whether APNs did what was asked, or may have.
+    /// Whether APNs processed the call, or may have done so.
     package var mayBeProcessed: Bool {
         switch self {
         case .accepted, .unanswered: true
@@ -32,10 +33,10 @@ extension APNsAnswer {
     }
 }
 
-/// How Apple names an accepted call.
+/// The IDs that Apple gives to an accepted call.
 package struct APNsReceipt: Sendable, Hashable {
     package var requestID: String?
-    /// Apple's own ID of a message; Apple documents it for broadcasts in every environment.
+    /// Apple's `apns-unique-id` of a message. Apple documents it for broadcasts in every environment.
     package var uniqueID: String?
 
     package init(requestID: String?, uniqueID: String? = nil) {
@@ -49,12 +50,13 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var status: Int
     package var reason: APNsReason
     package var requestID: String?
-    /// Seconds APNs asked to wait; no page of Apple's documents that it sends this. Of a provider token that APNs
-    /// refuses: seconds until a request may carry it again.
+    /// Seconds that APNs asked to wait. No page of Apple's documents that APNs sends this. If APNs refuses a provider
+    /// token: seconds until a request may carry the token again.
     package var retryAfter: Int?
-    /// APNs was not asked: it had refused the provider token, which is not sent again before `retryAfter`.
+    /// The request was not sent, because APNs had refused the provider token. The token is not sent again before
+    /// `retryAfter`.
     package var isHeldBack = false
-    /// The time since which a device token is not valid any more (docs/internals/apns.md 3.3).
+    /// The time since which a device token is no longer valid (docs/internals/apns.md 3.3).
     package var since: Date?
 
     package init(
@@ -67,7 +69,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
         self.since = since
     }
 
-    /// A request that was not sent, because APNs refused the provider token of others.
+    /// The refusal of a request that was not sent, because APNs refused the provider token of earlier requests.
     package static func heldBack(by refusal: KeyRefusal, seconds: TimeInterval) -> APNsRefusal {
         var refused = APNsRefusal(
             status: 403, reason: refusal.reason, retryAfter: max(1, Int(seconds.rounded(.up))))
@@ -75,15 +77,15 @@ package struct APNsRefusal: Error, Sendable, Equatable {
         return refused
     }
 
-    /// Whether APNs refuses the provider token, and requests with it wait: one log line says so for all of them.
+    /// Whether APNs refuses the provider token, so that requests with it wait. They share one log line.
     package var isOfRefusedKey: Bool { reason.concernsProviderToken && retryAfter != nil }
 
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }
 
-    /// Whether APNs throttles requests. Provider tokens that were renewed too often are another matter.
+    /// Whether APNs throttles requests. Too many renewals of a provider token do not count as this.
     package var isTooManyRequests: Bool { status == 429 && reason != .tooManyProviderTokenUpdates }
 
-    /// Whether the request may have been processed all the same: 503 says that the service did not take it, any other
-    /// 5xx tells of a failure in the midst of it (docs/internals/apns.md C17).
+    /// Whether APNs may have processed the request although it answered with an error. 503 says that APNs did not take
+    /// the request. Any other 5xx may be a failure while it was processed (docs/internals/apns.md C17).
     package var leavesOpen: Bool { status >= 500 && status != 503 }
 }

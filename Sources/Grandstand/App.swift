@@ -1,23 +1,23 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An iOS app whose channels are kept here.
+/// An iOS app whose channels this server manages.
 package struct App: Sendable, Hashable {
     package var bundleID: BundleID
     package var name: String
-    /// Credentials for environments that have none of their own.
+    /// The credentials of all environments without an entry in `overrides`.
     package var credentials: Credentials
-    /// Environments whose team or key differs, e.g. because keys are scoped to an environment since February 2025.
+    /// Environments with another team or key. Apple has keys for one environment since February 2025.
     package var overrides: [APNsEnvironment: Override]
-    /// The most channels Grandstand may hold in one environment; Apple's own limit is 10,000.
+    /// The most channels that Grandstand may have in one environment; Apple's own limit is 10,000.
     package var channelLimit: Int
     package var createdAt: Date
     package var updatedAt: Date
-    /// When an admin deleted it; what is left of its history is being removed. `nil`: it can be used.
+    /// When an admin deleted the app. The rest of its history is being removed. `nil`: it is not deleted.
     package var deletingSince: Date?
-    /// Another one each time the app is written.
+    /// Changes with every write of the app.
     package var version: Int
-    /// How the console shows its `contentState`; `nil`: as JSON.
+    /// How the console shows the app's `contentState`; `nil`: as JSON.
     package var preview: AppPreview?
 
     package init(
@@ -49,12 +49,12 @@ package struct App: Sendable, Hashable {
         KeyUse(credentials: credentials(in: environment), environment: environment)
     }
 
-    /// The app as APNs is asked about it.
+    /// The app's address for calls to APNs.
     package func address(in environment: APNsEnvironment) -> APNsAddress {
         APNsAddress(bundleID: bundleID, environment: environment, credentials: credentials(in: environment))
     }
 
-    /// Overrides for one environment; `nil` keeps the app's own.
+    /// The team and key of one environment; `nil` keeps the app's own.
     package struct Override: Sendable, Hashable {
         package var teamID: String?
         package var keyID: String?
@@ -77,15 +77,15 @@ package struct Credentials: Sendable, Hashable {
     }
 }
 
-/// Whether the key file of an app's environment can sign, and what APNs says of it.
+/// Whether the key file of an app's environment can sign, and whether APNs accepts its tokens.
 package enum KeyFileState: Sendable, Hashable {
     case ok
     case missing
     case unreadable
-    /// It signs, and APNs refuses what it signs.
+    /// The file can sign, but APNs refuses its provider tokens.
     case refused(KeyRefusal)
 
-    /// As the API has it.
+    /// The value in the API.
     package var word: String {
         switch self {
         case .ok: "ok"

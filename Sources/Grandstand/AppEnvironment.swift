@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// An app in one of APNs' environments: it has a channel limit, a signing key and quirks of its own.
+/// An app in one APNs environment. Each has its own channel limit, signing key and quirks.
 package struct AppEnvironment: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment

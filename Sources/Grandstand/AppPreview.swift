@@ -1,10 +1,11 @@
 package import JSON
 
-/// The Mustache templates by which people see a content of an app's, as they were written; `ContentPreview` reads them.
+/// The Mustache templates that show an app's content to people, as the operator wrote them. `ContentPreview` parses
+/// them.
 package struct AppPreview: Sendable, Hashable {
-    /// Of a line: as on a lock screen, at a glance.
+    /// The template for one line, for example in a list.
     package var compact: String?
-    /// Of some lines; `nil`: the compact one does.
+    /// The template for several lines; `nil`: `compact` is used.
     package var expanded: String?
 
     package init(compact: String? = nil, expanded: String? = nil) {

@@ -1,5 +1,5 @@
-/// What a caller sees and changes: all apps or some, and of their events all or those whose keys begin with a prefix. The
-/// one rule for requests, pages, streams and what the stores do for them.
+/// What a caller may see and change: all apps or some apps, and in them all events or only events with a key prefix.
+/// Requests, pages, streams and stores all use this one rule.
 package struct AppReach: Sendable, Hashable {
     /// `nil`: all apps.
     private var bound: Set<BundleID>?
@@ -16,28 +16,28 @@ package struct AppReach: Sendable, Hashable {
         self.eventKeyPrefix = eventKeyPrefix
     }
 
-    /// Case does not tell apps apart.
+    /// Whether the app is within reach. Upper and lower case are the same.
     package func covers(_ bundleID: BundleID) -> Bool {
         guard let bound else { return true }
-        // Mostly spelt the same: the topics need not be written then.
+        // The first check is cheaper, and most callers use the registered spelling.
         return bound.contains(bundleID) || bound.contains { $0.topic == bundleID.topic }
     }
 
-    /// Whether an event of this name may be within reach. Its audiences have to be, too.
+    /// Whether an event with this key may be within reach. The apps of its audiences must be within reach, too.
     package func covers(_ key: EventKey) -> Bool {
         eventKeyPrefix.map { key.rawValue.hasPrefix($0.rawValue) } ?? true
     }
 
-    /// Whether an event with audiences of these apps is within reach: of all of them, not of some. An event that has no
-    /// audience left is within a reach of all apps only.
+    /// Whether an event with audiences of these apps is within reach. All of the apps must be within reach. An event
+    /// without audiences is within reach only for callers that may access all apps.
     ///
-    /// - Parameter key: `nil`: it is a channel without an event.
+    /// - Parameter key: `nil`: a channel without an event.
     package func covers(event key: EventKey?, of apps: some Collection<BundleID>) -> Bool {
         guard key.map(covers) ?? (eventKeyPrefix == nil) else { return false }
         return bound == nil || !apps.isEmpty && apps.allSatisfy(covers)
     }
 
-    /// Whether all that `other` reaches is within reach.
+    /// Whether this reach includes everything in `other`.
     package func covers(_ other: AppReach) -> Bool {
         if bound != nil {
             guard let apps = other.bound, !apps.isEmpty, apps.allSatisfy(covers) else { return false }
@@ -45,25 +45,25 @@ package struct AppReach: Sendable, Hashable {
         return eventKeyPrefix == nil || other.eventKeyPrefix.map(covers) ?? false
     }
 
-    /// The apps by their names; `nil`: all.
+    /// The apps in order; `nil`: all.
     package var apps: [BundleID]? { bound?.sorted() }
 
-    /// The app, where it is a single one.
+    /// The app, if the reach has exactly one.
     package var onlyApp: BundleID? {
         guard let bound, bound.count == 1 else { return nil }
         return bound.first
     }
 
-    /// The apps and the prefix as people read them.
+    /// The apps and the prefix as text for people.
     package var text: String {
         let apps = bound.map { $0.sorted().map(\.rawValue).joined(separator: ", ") } ?? "all apps"
         return apps + (eventKeyPrefix.map { ", event keys that begin with \($0)" } ?? "")
     }
 
-    /// The apps' topics, for questions to a database; `nil`: no limit.
+    /// The apps' topics for database queries; `nil`: all apps.
     package var topics: [String]? { bound?.map(\.topic).sorted() }
 
-    /// The refusal of something that is out of a caller's reach.
+    /// The error for something outside the caller's reach.
     package var refusal: Problem {
         guard self != .all else { return Problem(.forbidden, "The key does not reach this.") }
         return Problem(

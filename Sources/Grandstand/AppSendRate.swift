@@ -8,18 +8,18 @@ package import FoundationEssentials
     internal import Darwin
 #endif
 
-/// What APNs' 429s say of one app and environment, of broadcasts or of pushes to devices: a limit of the app, or of
-/// single lanes.
+/// Learns from APNs' 429 answers which limit applies to one app and environment, for broadcasts or for device pushes: a
+/// limit of the whole app, or limits of single lanes.
 ///
-/// From the first 429 on it counts the answers of each lane. Two things explain the counts: the app has a limit, and every
-/// lane meets it equally often; or some lanes have limits of their own, and the app's limit, if any, is what the others
-/// meet. The explanation counts under which these answers are likelier (a Bayes factor, any share of 429s being as likely
-/// as any other before). In doubt the app's limit stays as it is.
+/// From the first 429 on, it counts the answers of each lane. Two explanations are compared. Either the app has a
+/// limit, and every lane meets it equally often. Or some lanes have their own limits, and the other lanes meet the
+/// app's limit, if there is one. The explanation with the higher likelihood is used (a Bayes factor; every share of
+/// 429s has the same prior probability). In doubt the app's limit stays as it is.
 package struct AppSendRate: Sendable {
-    /// The APIs of APNs, which have limits of their own.
+    /// APNs' two APIs. Each has its own limits.
     package enum API: String, Sendable, Hashable, CaseIterable {
         case broadcast
-        /// Pushes to device tokens: starts, crowds and single pushes. There a 429 may be of one token.
+        /// Pushes to device tokens: starts, crowds and single pushes. Here a 429 may concern a single token.
         case device
     }
 
@@ -32,32 +32,32 @@ package struct AppSendRate: Sendable {
 
     private enum Explanation {
         case limitOfApp
-        /// These lanes have limits of their own, and the others had so many 429s.
+        /// These lanes have their own limits, and all other lanes together got `others` 429s.
         case limits(of: [Int], others: Int)
         case unknown
     }
 
     private let api: API
-    /// The app's.
+    /// The rate of the app.
     package var rate = SendRate(.app)
-    /// Of lanes without a limit of their own, while 429s come.
+    /// Answers by lane, for lanes without their own limit. Counted while 429s come.
     private var answers: [Int: Answers] = [:]
-    /// The lanes' own.
+    /// The rates of lanes with their own limit.
     private var rates: [Int: SendRate] = [:]
     private var throttledAt = Date.distantPast
     /// When counting began, and how many requests were accepted in the second before.
     private var countedSince = Date.distantPast
     private var acceptedBefore = 0
-    /// When the app's limit was found to be none.
+    /// When the app's limit was last removed, because lanes' own limits explained the 429s.
     private var liftedAt = Date.distantPast
 
     /// Seconds without a 429 after which the answers counted so far are dropped.
     private static let patience: TimeInterval = 30
-    /// Seconds of answers before the app's limit may begin: a lane that is refused asks again at once, and so the first
-    /// answers have too many of those.
+    /// Seconds of answers that are needed before the app's limit may begin. A refused lane asks again at once, so the
+    /// first answers contain too many refusals.
     private static let moment: TimeInterval = 2
     private static let mostLanes = 10_000
-    /// By what an explanation must be likelier than the other, as a logarithm: twenty times.
+    /// The natural logarithm of the factor by which one explanation must be likelier than the other: about twenty.
     private static let margin = 3.0
     private static let leastRefused = 3
 
@@ -99,7 +99,7 @@ package struct AppSendRate: Sendable {
                 rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
                 rates[lane] = rate
             }
-            // What was taken for the app's limit was theirs.
+            // The lanes' own limits explain what looked like a limit of the app.
             if others == 0, rate.isLimited {
                 rate = SendRate(.app)
                 liftedAt = now
@@ -111,13 +111,13 @@ package struct AppSendRate: Sendable {
         }
     }
 
-    /// Other replicas are limited (`SendRate.join`); not when this one just found that the app is not.
+    /// Applies the limit of other replicas (`SendRate.join`), unless this replica just found that the app has no limit.
     package mutating func join(rate perSecond: Double, since: Date, throttledAt: Date, at now: Date) {
         guard now.timeIntervalSince(liftedAt) >= Self.patience * 2 else { return }
         rate.join(rate: perSecond, since: since, throttledAt: throttledAt, at: now)
     }
 
-    /// When the lane may send next because of its own limit; `nil`: it has none.
+    /// When the lane may send next because of its own limit; `nil`: the lane has no limit.
     package func notBefore(lane: Int, at now: Date) -> Date? {
         guard !rates.isEmpty, var rate = rates[lane] else { return nil }
         rate.forget(at: now)
@@ -125,12 +125,12 @@ package struct AppSendRate: Sendable {
         return next
     }
 
-    /// - Parameter atOnce: refused lanes do not ask again at once, so the first answers are as good as later ones.
+    /// - Parameter atOnce: refused lanes do not ask again at once, so the first answers count as much as later ones.
     private func explanation(at now: Date, atOnce: Bool) -> Explanation {
         let accepted = answers.values.reduce(0) { $0 + $1.accepted }
         let refused = answers.values.reduce(0) { $0 + $1.refused }
         let share = Double(refused) / Double(accepted + refused)
-        // Lanes that are refused at least as often as all are, and not by chance once.
+        // Lanes that are refused at least as often as the average, and more than once.
         let own = answers.filter { lane in
             lane.value.refused >= 2
                 && Double(lane.value.refused) >= share * Double(lane.value.refused + lane.value.accepted)
@@ -140,23 +140,24 @@ package struct AppSendRate: Sendable {
         let ofApp = Self.likelihood(refused, accepted)
         var ofLanes = Self.likelihood(others, accepted - own.values.reduce(0) { $0 + $1.accepted })
         for lane in own.values { ofLanes += Self.likelihood(lane.refused, lane.accepted) }
-        // Any number of lanes is as likely as any other, and any choice of so many.
+        // Every number of limited lanes has the same prior probability, and so has every choice of lanes of that
+        // number.
         ofLanes -= Self.choices(of: own.count, among: answers.count) + log(Double(answers.count + 1))
         if ofLanes > ofApp + Self.margin { return .limits(of: Array(own.keys), others: others) }
         guard refused >= Self.leastRefused, own.isEmpty || ofApp > ofLanes + Self.margin,
             atOnce || now.timeIntervalSince(countedSince) >= Self.moment
         else { return .unknown }
-        // Lanes that asked once say nothing of their own limits, unless most requests are refused.
+        // A lane that asked only once says nothing about its own limit, unless most requests are refused.
         let again = answers.values.reduce(0) { $0 + ($1.refused + $1.accepted > 1 ? $1.refused : 0) }
         return refused >= accepted || again * 2 >= refused ? .limitOfApp : .unknown
     }
 
-    /// The logarithm of the probability of these answers in their order.
+    /// The logarithm of the probability of this sequence of answers.
     private static func likelihood(_ refused: Int, _ accepted: Int) -> Double {
         -choices(of: refused, among: refused + accepted) - log(Double(refused + accepted + 1))
     }
 
-    /// The logarithm of the number of ways to choose so many.
+    /// The logarithm of the number of ways to choose `some` of `all`.
     private static func choices(of some: Int, among all: Int) -> Double {
         lgamma(Double(all + 1)) - lgamma(Double(some + 1)) - lgamma(Double(all - some + 1))
     }

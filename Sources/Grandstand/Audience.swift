@@ -1,14 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The people an event is shown to, with one channel at a time: `id` says which audience of its event it is, the rest
-/// are attributes, which may change while it stays the same audience.
+/// The people that see an event through one channel. `id` identifies the audience within its event. The other
+/// properties may change without making it another audience.
 package struct Audience: Sendable, Hashable {
-    /// The identity of an audience within its event, which has at most one with each.
+    /// The identity of an audience within its event. An event has at most one audience with each ID.
     package struct ID: Sendable, Hashable {
         package var bundleID: BundleID
         package var environment: APNsEnvironment
-        /// `nil`: the audience of its app and environment without one, whatever others there are.
+        /// `nil`: the audience without a variant. There may be others with variants in the same app and environment.
         package var variant: Variant?
 
         package init(bundleID: BundleID, environment: APNsEnvironment, variant: Variant? = nil) {
@@ -17,20 +17,20 @@ package struct Audience: Sendable, Hashable {
             self.variant = variant
         }
 
-        /// For texts: "com.example.Stadium in production for variant de".
+        /// For messages to people: "com.example.Stadium in production for variant de".
         package var words: String {
             "\(bundleID) in \(environment.rawValue)\(variant.map { " for variant \($0)" } ?? "")"
         }
     }
 
     package var id: ID
-    /// Of its channel. A channel has one for ever, so another policy is another channel.
+    /// The storage policy of its channel. A channel's policy never changes, so another policy needs another channel.
     package var storagePolicy: StoragePolicy
-    /// How its activities are reached.
+    /// How updates reach its Live Activities.
     package var delivery: Delivery
-    /// Of its messages, where a broadcast says none; `nil`: as the message is.
+    /// The priority of messages whose broadcast sets none; `nil`: chosen by message.
     package var priority: APNsPriority?
-    /// The name of the content type of its messages; `nil`: its event's, and without that its app's only one.
+    /// The content type of its messages; `nil`: the event's, or else the app's only content type.
     package var content: String?
 
     package init(
@@ -56,24 +56,24 @@ package struct Audience: Sendable, Hashable {
     package var variant: Variant? { id.variant }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// What its organiser is told when another storage policy costs it a channel that devices may follow.
+    /// The warning for an organiser whose change of storage policy gives up a channel that devices may follow.
     package func warning(lost channelID: String) -> String {
         "The storage policy of \(id.words) is now \(storagePolicy.rawValue), so its channel \(channelID) is replaced. "
             + "Phones that follow the old channel get no more messages; an app that looks the event up gets the new one."
     }
 
-    /// An audience's channel as its organiser sees it.
+    /// An audience's channel as the organiser sees it.
     package struct ChannelStatus: Sendable, Hashable {
         package enum State: String, Sendable, Hashable, CaseIterable {
-            /// The time at which channels open has not come yet; it is `nextAttemptAt`.
+            /// Channels open later, at `nextAttemptAt`.
             case waiting
-            /// Asked of Apple, or about to be.
+            /// The creation at Apple is under way or about to begin.
             case pending
             case active
             case retiring
             case deleted
             case failed
-            /// The audience is reached by tokens, or the event was over before it had one: none is made.
+            /// There is no channel: the audience is reached by tokens, or the event was over before one was made.
             case none
         }
 
@@ -82,7 +82,7 @@ package struct Audience: Sendable, Hashable {
         package var reason: String?
         package var nextAttemptAt: Date?
 
-        /// Reads the status off the audience's channel, if it has one yet.
+        /// Derives the status from the audience's channel, if there is one yet.
         package init(channel: Channel?, channelsOpenAt: Date?, now: Date) {
             guard let channel else {
                 let held = channelsOpenAt.map { $0 > now } ?? false

@@ -1,13 +1,13 @@
 package import APNsWire
 package import GrandstandContract
 
-/// Some audiences of an event, as a request names them: all of an app and environment, or the one of a variant.
+/// Selects audiences of an event in a request: all of an app and environment, or the one with a variant.
 package struct AudienceSelector: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// `nil`: whatever theirs is.
+    /// `nil`: any variant.
     package var variant: Variant?
-    /// Without a variant it names the audience that has none, and no other.
+    /// If true and `variant` is `nil`, only the audience without a variant is selected.
     package var isExact = false
 
     package init(bundleID: BundleID, environment: APNsEnvironment, variant: Variant? = nil) {
@@ -16,12 +16,12 @@ package struct AudienceSelector: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Names one audience; those of its app and environment when it has no variant.
+    /// Selects the audience with this ID. Without a variant it selects all audiences of the app and environment.
     package init(_ id: Audience.ID) {
         self.init(bundleID: id.bundleID, environment: id.environment, variant: id.variant)
     }
 
-    /// Names one audience and no other.
+    /// Selects exactly the audience with this ID.
     package static func only(_ id: Audience.ID) -> AudienceSelector {
         var selector = AudienceSelector(id)
         selector.isExact = true
@@ -33,9 +33,9 @@ package struct AudienceSelector: Sendable, Hashable {
             && (variant == id.variant || variant == nil && !isExact)
     }
 
-    /// The refusal of a selector that names none of the event's audiences.
+    /// The error text for a selector that matches no audience of the event; `nil`: it matches one.
     ///
-    /// - Parameter ids: the event's.
+    /// - Parameter ids: the audiences of the event.
     package func objection(among ids: some Sequence<Audience.ID>) -> String {
         let variants = ids.filter { $0.bundleID == bundleID && $0.environment == environment }.map(\.variant)
         guard let variant, !variants.isEmpty else {
@@ -48,7 +48,7 @@ package struct AudienceSelector: Sendable, Hashable {
 }
 
 extension AudienceSelector {
-    /// - Throws: `internal-error` for what openapi.yaml does not allow.
+    /// - Throws: `internal-error` for values that openapi.yaml does not allow.
     package init(_ selector: Contract.AudienceSelector) throws(Problem) {
         self.init(
             bundleID: try BundleID(allowed: selector.bundleId), environment: try APNsEnvironment(selector.environment),

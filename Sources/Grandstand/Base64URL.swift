@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// RFC 4648 section 5, without padding: what JSON Web Tokens and secrets in URLs are written in.
+/// Base64 for URLs without padding (RFC 4648 section 5). JSON Web Tokens and secrets in URLs use it.
 package enum Base64URL {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         String(

@@ -1,26 +1,27 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An organiser's request for a broadcast, as it came.
+/// An organiser's request for a broadcast, as the server received it.
 package struct BroadcastRequest: Sendable, Hashable {
     package var payload: BroadcastPayload
-    /// The parts that some variants of the event get instead.
+    /// Content or alert that replaces the general one for some variants.
     package var byVariant: [Variant: BroadcastContent.Override] = [:]
     /// `nil`: chosen by `DeliveryPlan`.
     package var priority: APNsPriority?
-    /// The event's default priority: an audience's own goes before it.
+    /// The event's default priority. The priority of an audience takes precedence.
     package var eventPriority: APNsPriority?
-    /// Seconds until this content stops being worth sending.
+    /// Seconds for which this content is worth sending.
     package var expiresIn: Int?
-    /// The `apns-expiration` header itself; not together with `expiresIn`.
+    /// The value of the `apns-expiration` header. It excludes `expiresIn`.
     package var apnsExpiration: Int?
-    /// Accepted now, sent then.
+    /// When to send the broadcast; `nil`: now.
     package var sendAt: Date?
-    /// Seconds from the start of its event to `sendAt`, negative before it; `nil`: `sendAt` was given itself.
+    /// Seconds from the start of the event to `sendAt`; negative before the start. `nil`: the request gave `sendAt`
+    /// itself, or nothing.
     package var sendAfterStart: Int?
     /// Only these audiences; `nil`: all of the event's.
     package var audiences: [AudienceSelector]?
-    /// Bytes that APNs takes of its body: fewer for a token than for a channel.
+    /// The largest body in bytes that APNs accepts. It is smaller for a token than for a channel.
     package var bodyLimit: Int
 
     package init(
@@ -39,33 +40,33 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var content: BroadcastContent { BroadcastContent(payload, byVariant: byVariant) }
 }
 
-/// An accepted broadcast and what has become of its deliveries.
+/// An accepted broadcast with the current state of its deliveries.
 package struct Broadcast: Sendable, Hashable {
     package var id: UUID
     package var eventKey: EventKey?
-    /// Of a single push: its recipient.
+    /// The recipient of a single push.
     package var recipient: TokenAddress?
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
     package var sendAt: Date?
-    /// Seconds from its event's start to `sendAt`, which moves with it while the broadcast is scheduled; `nil`: `sendAt` was
-    /// given itself.
+    /// Seconds from the event's start to `sendAt`. While the broadcast is scheduled, `sendAt` moves with the start.
+    /// `nil`: the request gave `sendAt` itself, or nothing.
     package var sendAfterStart: Int?
-    /// Whether it still waits for `sendAt`; it has no deliveries until then.
+    /// Whether the broadcast still waits for `sendAt`. It has no deliveries until then.
     package var isScheduled: Bool
-    /// Whether it was withdrawn, or found its event over when its time came.
+    /// Whether the broadcast was withdrawn, or its event was over at `sendAt`.
     package var isCancelled: Bool
     package var deliveries: [Delivery]
     package var warnings: [String]
-    /// The actor that asked for it, as in the audit log; `nil`: it was accepted before that was kept.
+    /// The actor that requested it, as in the audit log; `nil`: not recorded by older versions.
     package var by: String?
-    /// The actor that withdrew it; `nil`: it was not withdrawn, or that was not kept.
+    /// The actor that withdrew it; `nil`: it was not withdrawn, or the actor was not recorded.
     package var withdrawnBy: String?
-    /// What the state came to of which it was made; `nil`: it was sent as a broadcast.
+    /// The outcome of the state that this broadcast was made of; `nil`: the organiser sent a broadcast, not a state.
     package var outcome: StateOutcome?
     /// Which of the rules that ring held then.
     package var rule: Int?
-    /// The request, with its event's defaults filled in; `nil`: it was not read.
+    /// The request with the event's defaults filled in; `nil`: it was not loaded.
     package var request: BroadcastRequest?
 
     package init(
@@ -87,16 +88,16 @@ package struct Broadcast: Sendable, Hashable {
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Waits for its `sendAt`.
+        /// Waits for `sendAt`.
         case scheduled
-        /// Some delivery is not settled yet.
+        /// At least one delivery has no final state yet.
         case queued
-        /// Every delivery is settled.
+        /// Every delivery has a final state.
         case done
-        /// Nothing of it was sent and nothing will be: it was withdrawn, or its event cancelled.
+        /// Nothing was sent and nothing will be: the broadcast was withdrawn, or its event was cancelled.
         case cancelled
 
-        /// Reads the state off the deliveries'.
+        /// Derives the state from the states of the deliveries.
         init(isScheduled: Bool, isCancelled: Bool, deliveries: some Collection<Delivery.State>) {
             if isScheduled {
                 self = .scheduled
@@ -112,8 +113,8 @@ package struct Broadcast: Sendable, Hashable {
         State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
     }
 
-    /// Milliseconds from its acceptance, or its `sendAt`, to Apple's last answer to one of its deliveries; `nil`: Apple said
-    /// nothing that settled it.
+    /// Milliseconds from the broadcast's acceptance, or its `sendAt`, to the answer from Apple that settled the
+    /// delivery last; `nil`: no such answer came.
     package func answerMilliseconds(of delivery: Delivery) -> Int? {
         guard delivery.attempts > 0, delivery.state == .accepted || delivery.state == .rejected,
             let settledAt = delivery.settledAt
@@ -121,7 +122,7 @@ package struct Broadcast: Sendable, Hashable {
         return max(0, Int((settledAt.timeIntervalSince(max(acceptedAt, sendAt ?? acceptedAt)) * 1_000).rounded()))
     }
 
-    /// How many deliveries are in each state; states with none are left out.
+    /// The number of deliveries in each state, without states that have none.
     package var counts: [(state: Delivery.State, count: Int)] {
         Delivery.State.allCases.compactMap { state in
             let count = deliveries.count { $0.state == state }

@@ -1,8 +1,9 @@
 internal import JSON
 
-/// The JSON form of what differs by variant: the body's member `byVariant`, and what the database keeps of it.
+/// The JSON form of the variants' own parts: the member `byVariant` of the request body and of the database column.
 extension BroadcastContent {
-    /// JSON object text, contents and alerts as they were written; `nil` when nothing differs.
+    /// JSON object text with contents and alerts exactly as the organiser wrote them; `nil` if no variant has its own
+    /// part.
     package static func text(_ byVariant: [Variant: Override]) -> [UInt8]? {
         guard !byVariant.isEmpty else { return nil }
         return JSONWriter.text { object in
@@ -16,7 +17,7 @@ extension BroadcastContent {
         }
     }
 
-    /// Reads what `text` wrote.
+    /// Parses the output of `text`.
     package static func byVariant(_ text: [UInt8]) throws(Problem) -> [Variant: Override] {
         guard case .object(let members) = try JSONValue(parsing: text).kind else { return [:] }
         var byVariant: [Variant: Override] = [:]

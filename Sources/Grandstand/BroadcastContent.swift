@@ -1,12 +1,12 @@
 package import APNsWire
 
-/// The organiser's part of a broadcast for all audiences: some variants may get another content, or another alert.
+/// The organiser's part of a broadcast. Some variants may get their own content or alert.
 package struct BroadcastContent: Sendable, Hashable {
-    /// The parts that a variant gets instead.
+    /// The parts that replace the general ones for a variant.
     package struct Override: Sendable, Hashable {
-        /// JSON object text; `nil`: the general one.
+        /// JSON object text; `nil`: the general content.
         package var contentState: [UInt8]?
-        /// JSON object text; `nil`: the general one, if there is one.
+        /// JSON object text; `nil`: the general alert, if there is one.
         package var alert: [UInt8]?
 
         package init(contentState: [UInt8]? = nil, alert: [UInt8]? = nil) {
@@ -15,7 +15,7 @@ package struct BroadcastContent: Sendable, Hashable {
         }
     }
 
-    /// The content for all other audiences.
+    /// The general content, for all variants without their own.
     package var payload: BroadcastPayload
     package var byVariant: [Variant: Override]
 
@@ -34,8 +34,8 @@ package struct BroadcastContent: Sendable, Hashable {
 
     /// Refuses variants that no audience of the event has.
     ///
-    /// - Parameter ids: of the event's audiences, those that are over too.
-    /// - Throws: `invalid-request` that names those it has.
+    /// - Parameter ids: all audiences of the event, including those that have ended.
+    /// - Throws: `invalid-request` with a list of the event's variants.
     package func requireVariants(among ids: some Sequence<Audience.ID>) throws(Problem) {
         guard !byVariant.isEmpty else { return }
         let known = Set(ids.compactMap(\.variant))

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One request to `/4/broadcasts/apps/…`, complete: repeating it repeats every byte.
+/// One complete request to `/4/broadcasts/apps/…`. A repetition sends exactly the same bytes.
 package struct BroadcastMessage: Sendable, Hashable {
     package var channelID: String
     /// The whole JSON body.

@@ -1,12 +1,12 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The preview of a state, as if it were told now.
+/// The preview of a state, as if the server accepted it now.
 package struct StateRehearsal: Sendable, Hashable {
     package var outcome: StateOutcome
     /// Which of the rules that ring holds.
     package var rule: Int?
-    /// When its message would go; `nil`: nothing is sent.
+    /// When its message would be sent; `nil`: nothing is sent.
     package var goesAt: Date?
     package var broadcast: BroadcastRehearsal?
 
@@ -18,10 +18,10 @@ package struct StateRehearsal: Sendable, Hashable {
     }
 }
 
-/// The preview of a broadcast, as if it were accepted now. It reserves nothing: between this and its acceptance others
-/// may send.
+/// The preview of a broadcast, as if the server accepted it now. It reserves nothing, so others may send before the
+/// real broadcast.
 package struct BroadcastRehearsal: Sendable, Hashable {
-    /// The message that one audience would get, on its channel or by its tokens.
+    /// The message that one audience would get, by its channel or by its tokens.
     package struct Part: Sendable, Hashable {
         package var audience: Audience
         package var kind: Lane.Kind
@@ -29,9 +29,9 @@ package struct BroadcastRehearsal: Sendable, Hashable {
         package var priority: APNsPriority
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
-        /// Of the body that APNs would get.
+        /// The size of the body that APNs would get.
         package var bytes: Int
-        /// Broadcasts that wait for their turn and would not be sent any more.
+        /// Waiting broadcasts that this one would replace, so that they would not be sent.
         package var replaces: [UUID]
 
         package init(

@@ -4,8 +4,8 @@ internal import GrandstandContract
 package import JSON
 
 extension BroadcastRequest: JSONObjectWritable {
-    /// The body that asks for it once more: all that was said, and what its event's defaults added; without `sendAt`, for
-    /// that is past.
+    /// Writes a request body that repeats the broadcast: its members and the event's defaults that were filled in.
+    /// `sendAt` is left out, because it is in the past.
     package func write(members object: inout JSONWriter) {
         object.member("event", payload.event.rawValue)
         if let contentState = payload.contentState { object.member("contentState", raw: contentState) }

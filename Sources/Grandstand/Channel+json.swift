@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 package import JSON
 
-/// The JSON form stands here, not with the API's other views: messages to webhooks have it, too.
+/// The JSON form is here and not with the API's other views, because webhook messages use it, too.
 extension Channel: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         writeIdentity(to: &object)
@@ -15,7 +15,7 @@ extension Channel: JSONObjectWritable {
         object.member("managed", true)
     }
 
-    /// Which channel it is: the members that messages to webhooks have, too.
+    /// Writes the members that identify the channel. Webhook messages have them, too.
     func writeIdentity(to object: inout JSONWriter) {
         object.member("id", id)
         object.member("channelId", channelID)

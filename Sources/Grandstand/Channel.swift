@@ -1,24 +1,24 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One APNs broadcast channel: the ledger's record of an ID that Apple keeps without a name.
+/// One APNs broadcast channel: our record of an ID that Apple stores without a name.
 package struct Channel: Sendable, Hashable {
-    /// Ours; what paths take.
+    /// Our ID, used in paths.
     package var id: UUID
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// Of the audience of its event that it serves.
+    /// The variant of the audience that it serves.
     package var variant: Variant?
-    /// Apple's: opaque text, compared byte for byte; `nil` until Apple has answered the creation.
+    /// Apple's ID: opaque text, compared byte for byte. `nil` until Apple has answered the creation.
     package var channelID: String?
     package var storagePolicy: StoragePolicy
     package var state: State
     /// The event it serves; `nil` for a channel created or imported by hand.
     package var eventKey: EventKey?
     package var label: String?
-    /// Why it is in a state that waits or failed, in words for ops.
+    /// Why the channel waits or failed, as text for operators.
     package var reason: String?
-    /// Calls to Apple made for the present state.
+    /// The number of calls to Apple in the present state.
     package var attempts: Int
     package var nextAttemptAt: Date?
     package var createdAt: Date
@@ -48,28 +48,28 @@ package struct Channel: Sendable, Hashable {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
 
-    /// The state of a channel; the same words are a Postgres type and the drawing in docs/internals/states.md.
+    /// The state of a channel. The Postgres type and the diagram in docs/internals/states.md use the same words.
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Intent is written, Apple has not answered yet.
+        /// The intent is stored. Apple has not answered yet.
         case creating
-        /// Apple issued an ID; lookups answer it.
+        /// Apple has issued an ID, and lookups return it.
         case active
-        /// No event needs it any more; kept while a device may still.
+        /// No event needs it any more. It is kept as long as a device may still use it.
         case retiring
-        /// The deletion is being asked of Apple.
+        /// The server is asking Apple to delete it.
         case deleting
-        /// Apple confirmed, or did not know it. Final.
+        /// Apple confirmed the deletion, or did not know the channel. Final.
         case deleted
-        /// Apple no longer has it though an event needs it.
+        /// Apple no longer has the channel, but an event needs it.
         case missing
-        /// Apple refused its creation, or the quota did; tried again at `nextAttemptAt`.
+        /// The creation was refused by Apple or for lack of quota. The server tries again at `nextAttemptAt`.
         case failed
 
-        /// Whether a channel in this state takes one of the app's places at Apple, or is about to.
+        /// Whether a channel in this state uses one of the app's places at Apple, or is about to.
         package var countsAgainstQuota: Bool { traits.contains(.countsAgainstQuota) }
 
-        /// The one table of what holds in which state. Rules in Swift ask it, lists of states in SQL are made from it
-        /// (`Channel.State.sql`), and a test holds the predicates of indexes to it.
+        /// The only table of the properties of each state. Swift code reads it, and the state lists in SQL are
+        /// generated from it (`Channel.State.sql`). A test compares the predicates of indexes with it.
         package var traits: Traits {
             switch self {
             case .creating: [.countsAgainstQuota, .servesAudience, .isIntent, .isReconciled, .awaitsCall]
@@ -82,7 +82,7 @@ package struct Channel: Sendable, Hashable {
             }
         }
 
-        /// The state that its event's organiser sees.
+        /// The state that the event's organiser sees.
         package var shown: Audience.ChannelStatus.State {
             switch self {
             case .creating, .missing: .pending
@@ -99,23 +99,24 @@ package struct Channel: Sendable, Hashable {
 }
 
 extension Channel.State {
-    /// Properties that a channel has because of its state.
+    /// Properties of a channel that follow from its state.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: Int
 
         package init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Apple has it, as far as is known.
+        /// The channel exists at Apple, as far as we know.
         package static let isAtApple = Traits(rawValue: 1)
-        /// It takes one of the app's places at Apple, or is about to.
+        /// It uses one of the app's places at Apple, or is about to.
         package static let countsAgainstQuota = Traits(rawValue: 2)
-        /// Messages are sent to it, and lookups answer it.
+        /// Messages are sent to it, and lookups return it.
         package static let takesMessages = Traits(rawValue: 4)
-        /// It is its audience's channel; an audience has one such at a time.
+        /// It is the current channel of its audience. An audience has at most one.
         package static let servesAudience = Traits(rawValue: 8)
-        /// It is an intent that may be dropped, unless Apple is being asked for it (`called_at`).
+        /// It is an intent that may be dropped, unless a call to Apple is under way for it (`called_at`).
         package static let isIntent = Traits(rawValue: 16)
-        /// Apple has it, had it or may be making it: it is compared with Apple's list, and its app stays registered.
+        /// Apple has it, had it or may be creating it. Reconciliation compares it with Apple's list, and its app cannot
+        /// be deleted.
         package static let isReconciled = Traits(rawValue: 32)
         /// A call to Apple is made for it at `nextAttemptAt`.
         package static let awaitsCall = Traits(rawValue: 64)

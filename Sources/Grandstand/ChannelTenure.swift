@@ -1,12 +1,12 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// How long an event holds its channels. Alignment frees places by this rule and the forecast is made of it; the SQL of
-/// alignment shares its numbers.
+/// How long an event keeps its channels. Alignment frees places by this rule, and the forecast uses it. The SQL of
+/// alignment uses the same numbers.
 package struct ChannelTenure: Sendable, Hashable {
-    /// Seconds a channel is kept at least after its event was over.
+    /// The least seconds for which a channel is kept after the end of its event.
     package var retireAfter: TimeInterval
-    /// Seconds without a message after which an event without `endsAt` is over.
+    /// Seconds without a message after which an event without `endsAt` is closed.
     package var quietAfter: TimeInterval
 
     package init(retireAfter: TimeInterval = 14_400, quietAfter: TimeInterval = 172_800) {
@@ -14,19 +14,19 @@ package struct ChannelTenure: Sendable, Hashable {
         self.quietAfter = quietAfter
     }
 
-    /// Seconds after `endsAt`, or the last message when that comes later, after which an event that got no `end` is
-    /// over: an activity started just before the end is active for eight hours and shown for four more at most
-    /// (docs/internals/apns.md section 4).
+    /// Seconds after which an event without an `end` is closed. They count from `endsAt`, or from the last message if
+    /// that is later. An activity that starts just before the end is active for eight hours, and then visible for at
+    /// most four more (docs/internals/apns.md section 4).
     package static let overdueAfter = TimeInterval(APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime)
 
-    /// The times of an event, declared and real.
+    /// The declared and actual times of an event.
     package struct Course: Sendable, Hashable {
         package var createdAt: Date
         package var channelsOpenAt: Date?
         package var startsAt: Date?
         package var endsAt: Date?
-        /// When its newest message was accepted, was sent, or will be, or when it was opened again; asked for only once
-        /// the event could be closed without an `end`.
+        /// The latest of: when its newest message was accepted, was sent or will be sent, and when the event was
+        /// reopened. Needed only when the event could be closed without an `end`.
         package var lastMessageAt: Date?
         /// When it ended or was cancelled.
         package var overAt: Date?
@@ -44,7 +44,8 @@ package struct ChannelTenure: Sendable, Hashable {
         }
     }
 
-    /// When an event that gets neither an `end` nor another message is closed. One that has not begun is not quiet.
+    /// When an event is closed if it gets neither an `end` nor another message. The quiet time does not begin before
+    /// the event does.
     package func closes(_ course: Course) -> Date {
         if let endsAt = course.endsAt {
             return max(endsAt, course.lastMessageAt ?? endsAt).addingTimeInterval(Self.overdueAfter)
@@ -53,22 +54,21 @@ package struct ChannelTenure: Sendable, Hashable {
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
     }
 
-    /// When an event that holds a channel still should not have needed it any more: its `end` was to come, or its
-    /// channel to be deleted.
+    /// Since when an event should no longer need the channel that it still has: its `end` is late, or the deletion of
+    /// its channel is.
     ///
-    /// - Parameter retireAt: until when the channel of an event that is over is kept; `nil`: its retirement has not
-    ///   begun.
+    /// - Parameter retireAt: until when the channel of a finished event is kept; `nil`: its retirement has not begun.
     package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {
         course.overAt == nil ? course.endsAt ?? closes(course) : retireAt
     }
 
-    /// When a channel of an event gives its place back, if its organiser sends an `end` at `endsAt` and nothing
-    /// unforeseen happens.
+    /// When an event's channel frees its place, if its organiser sends an `end` at `endsAt` and nothing unexpected
+    /// happens.
     ///
     /// - Parameters:
-    ///   - hasAudience: whether the event still has the audience that the channel was made for.
-    ///   - neededUntil: when the last message APNs stores for it, or may store yet, expires, or what ended is
-    ///   dismissed.
+    ///   - hasAudience: whether the event still has the audience that the channel was created for.
+    ///   - neededUntil: when the last message that APNs stores, or may still store, for the channel expires, or when
+    ///     the ended activities are dismissed.
     package func frees(
         _ course: Course, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
     ) -> Date {

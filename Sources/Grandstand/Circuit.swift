@@ -1,44 +1,47 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// Whether a host is to be sent to: after failures in a row it is left alone but for one probe at a time, so that an
-/// outage costs neither the host nor the database a storm of retries. Pure: outcomes, now and jitter decide.
+/// Decides whether a host gets requests. After several failures in a row the circuit opens: only one probe at a time is
+/// sent. So an outage causes no storm of retries at the host or in the database. Pure: it depends only on outcomes, the
+/// time and the jitter.
 ///
-/// While APNs' is open, newer states replace those that wait; the first answer closes it, and what is newest then goes.
+/// While the circuit of APNs is open, newer states replace waiting ones. The first answer closes the circuit, and then
+/// the newest states are sent.
 package struct Circuit: Sendable, Equatable {
     package enum State: Sendable, Equatable {
-        /// Everything goes; so many failures since the last answer, the first of them at a time.
+        /// All requests are sent. `failures` have followed the last answer; the first of them was at `since`.
         case closed(failures: Int, since: Date?)
-        /// Nothing goes before then.
+        /// No request is sent before `until`.
         case open(until: Date, probes: Int)
-        /// One message may go, to see.
+        /// One request may be sent as a probe.
         case halfOpen(probes: Int)
     }
 
-    /// The sign that an attempt gives of the host.
+    /// What an attempt says about the host.
     package enum Outcome: Sendable, Equatable {
-        /// It answered, be it with a refusal: it is there and at work.
+        /// The host answered. A refusal counts, too, because the host works.
         case alive
-        /// It could not be reached, did not answer, or said that it is not well.
+        /// The host was not reachable, did not answer, or reported a problem of its own.
         case failed
-        /// Nothing.
+        /// The attempt says nothing about the host.
         case silent
     }
 
-    /// What opens a circuit, and when it is probed.
+    /// When a circuit opens, and when probes are sent.
     package struct Rule: Sendable, Equatable {
         /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds.
         let threshold: Int
         let minimumOutage: TimeInterval
-        /// Seconds until the first probe, and the most between two.
+        /// Seconds until the first probe, and the longest time between two probes.
         let pauses: RetryPolicy
 
-        /// A broken connection with a hundred requests on it is a hiccup that a retry mends. Probes come soon: a match goes
+        /// One broken connection may carry a hundred requests. A retry repairs that, so the threshold is higher. Probes
+        /// come soon, because a match does not wait.
         /// on meanwhile.
         package static let apns = Rule(
             threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
             pauses: RetryPolicy(base: 0.5, ceiling: 5))
-        /// A receiver of webhooks that does not answer holds a place for as long as each post may take.
+        /// A webhook receiver that does not answer blocks a sending slot until its posts time out.
         package static let webhook = Rule(threshold: 5, minimumOutage: 0, pauses: RetryPolicy(base: 1, ceiling: 30))
     }
 
@@ -53,9 +56,9 @@ package struct Circuit: Sendable, Equatable {
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// How many messages may start now: any number up to `room`, one, or none.
+    /// How many messages may start now: up to `room`, one, or none.
     ///
-    /// - Parameter flying: messages under way.
+    /// - Parameter flying: the number of messages in flight.
     package mutating func admits(_ room: Int, flying: Int, now: Date) -> Int {
         switch state {
         case .closed: return room
@@ -67,10 +70,10 @@ package struct Circuit: Sendable, Equatable {
         }
     }
 
-    /// Takes account of an attempt.
+    /// Updates the circuit after an attempt.
     ///
     /// - Parameter jitter: a random number in 0..<1.
-    /// - Returns: whether the circuit closed or opened by it.
+    /// - Returns: whether this attempt opened or closed the circuit.
     @discardableResult
     package mutating func record(_ outcome: Outcome, now: Date, jitter: Double) -> Bool {
         switch (outcome, state) {
@@ -90,12 +93,12 @@ package struct Circuit: Sendable, Equatable {
         case (.failed, .halfOpen(let probes)):
             open(probes: probes + 1, now: now, jitter: jitter)
             return false
-        // The attempt was under way when the circuit opened.
+        // The attempt began before the circuit opened.
         case (.failed, .open): return false
         }
     }
 
-    /// Seconds until the next probe may go; `nil` when closed or one may go already.
+    /// Seconds until the next probe may be sent; `nil` if the circuit is closed or a probe may be sent now.
     package func pause(now: Date) -> TimeInterval? {
         guard case .open(let until, _) = state else { return nil }
         return max(0, until.timeIntervalSince(now))

@@ -1,45 +1,45 @@
-/// What keeps the database from its work, told apart by what an operator has to do about it. Readiness, log, metric, alert,
-/// `doctor` and the text of a 503 all use these words.
+/// What is wrong with the database, by what an operator has to do about it. Readiness, log, metric, alert, `doctor` and
+/// the text of a 503 use the same words.
 package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
-    /// There is no connection: PostgreSQL does not run there, or the way to it is broken.
+    /// No connection: PostgreSQL does not run there, or the network is broken.
     case unreachable
-    /// It refuses the user, the password or the database, or the user lacks a grant.
+    /// PostgreSQL refuses the user, the password or the database, or the user lacks a grant.
     case accessRefused = "access-refused"
-    /// It has no connection left for this process.
+    /// PostgreSQL has no free connection for this process.
     case tooFewConnections = "too-few-connections"
     case diskFull = "disk-full"
-    /// It has no memory, or cannot read its disk.
+    /// PostgreSQL is out of memory, or cannot read its disk.
     case serverFault = "server-fault"
-    /// It takes no writes: a standby, or one that was set read-only.
+    /// PostgreSQL accepts no writes: it is a standby, or it was set read-only.
     case readOnly = "read-only"
-    /// It commits, but no synchronous standby confirms it.
+    /// PostgreSQL commits, but no synchronous standby confirms.
     case standbyAway = "standby-away"
-    /// It is connected, and does not answer in time.
+    /// There is a connection, but no answer in time.
     case slow
-    /// Its schema is not one that this binary can use.
+    /// This binary cannot work with the schema of the database.
     case schema
-    /// This machine's clock and the database's differ so much that nothing may be claimed here.
+    /// The clocks of this machine and the database differ so much that this replica may claim no work.
     case clockOff = "clock-off"
 
     /// How a statement, or an attempt to connect, failed.
     package enum Failure: Sendable, Hashable {
         /// The server refused; it has an SQLSTATE.
         case refused
-        /// No connection could be made. libpq has words for this and no code.
+        /// No connection could be made. libpq gives a text for this but no code.
         case connecting
-        /// The connection broke under way.
+        /// The connection broke while it was in use.
         case lost
-        /// The time was up.
+        /// The timeout passed.
         case timedOut
-        /// The time was up, and all that the server still waited for was a standby's confirmation.
+        /// The timeout passed while the server only waited for a standby's confirmation.
         case unconfirmed
     }
 
     /// - Parameters:
     ///   - sqlState: the server's code, if it gave one.
-    ///   - message: the server's or libpq's words. They are looked at for attempts to connect alone: they are English unless
-    ///     the server was told otherwise, and then the trouble is called `unreachable`.
-    /// - Returns: `nil` for a refusal that is about the statement and not about the database.
+    ///   - message: the text from the server or libpq. Only texts of failed connections are examined. They are English
+    ///     unless the server is configured otherwise; then the trouble is `unreachable`.
+    /// - Returns: `nil` if the error concerns the statement and not the database.
     package init?(_ failure: Failure, sqlState: String?, message: String) {
         if let sqlState, let trouble = Self.bySQLState(sqlState) {
             self = trouble
@@ -63,14 +63,14 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         case "25006": .readOnly
         // Invalid authorization, invalid password, no such database, insufficient privilege.
         case "28000", "28P01", "3D000", "42501": .accessRefused
-        // Shut down, crashed, starting.
+        // The server shuts down, crashed, or is starting.
         case "57P01", "57P02", "57P03": .unreachable
         case _ where state.hasPrefix("58"): .serverFault
         default: nil
         }
     }
 
-    /// Of several hosts' words the first that is found counts.
+    /// With several hosts, the first match in the message counts.
     private static let byWords: [(trouble: DatabaseTrouble, words: [String])] = [
         (.diskFull, ["No space left on device"]),
         (
@@ -85,14 +85,14 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
             [
                 "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
                 "permission denied for database",
-                // A role or a database, and not a file on this machine.
+                // The message is about a role or a database, not about a file on this machine.
                 #"FATAL:  role ""#, #"FATAL:  database ""#,
             ]
         ),
         (.readOnly, ["session is read-only"]),
     ]
 
-    /// What is wrong, one sentence. It names no host and no user: anybody may read it.
+    /// One sentence that says what is wrong. It contains no host and no user, so anybody may read it.
     package var finding: String {
         switch self {
         case .unreachable: "The database did not answer."
@@ -109,7 +109,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What to do, one sentence or two.
+    /// What to do, in one or two sentences.
     package var advice: String {
         switch self {
         case .unreachable:
@@ -143,7 +143,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether nothing at all can be asked of it.
+    /// Whether the database can do no work at all.
     package var keepsAway: Bool {
         switch self {
         case .unreachable, .accessRefused, .tooFewConnections: true
@@ -151,8 +151,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether requests that write fail while this is seen in some of them. What concerns new connections only leaves those
-    /// that are there to work.
+    /// Whether writing requests fail while some of them report this. A trouble that only affects new connections does
+    /// not stop the open ones.
     package var stopsWrites: Bool {
         switch self {
         case .diskFull, .serverFault, .readOnly, .standbyAway, .schema, .clockOff: true
@@ -161,12 +161,12 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A trouble of the database, found at some moment.
+/// A problem of the database, and when it was found.
 package struct DatabaseFinding: Sendable, Hashable {
     package var trouble: DatabaseTrouble
-    /// What is wrong and what to do; it names no host and no user.
+    /// What is wrong and what to do. It contains no host and no user.
     package var detail: String
-    /// PostgreSQL's or libpq's own words, for the log and `doctor`; `nil`: there are none.
+    /// The original text from PostgreSQL or libpq, for the log and `doctor`; `nil`: there is none.
     package var cause: String?
 
     package init(_ trouble: DatabaseTrouble, detail: String? = nil, cause: String? = nil) {
@@ -177,7 +177,8 @@ package struct DatabaseFinding: Sendable, Hashable {
 }
 
 extension Problem {
-    /// The database cannot do its work now. None of the database's words are in it: they may have what is in rows.
+    /// The error for a database that cannot work now. It contains no text from the database, because that may include
+    /// row data.
     ///
     /// - Parameter isUnknown: whether the database may have changed something.
     package static func unavailable(_ trouble: DatabaseTrouble, isUnknown: Bool) -> Problem {

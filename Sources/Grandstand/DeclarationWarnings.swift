@@ -1,12 +1,12 @@
 package import FoundationEssentials
 internal import JSON
 
-/// What a declaration of an event does to what was there before: pure. Nothing of it is refused; its organiser is told.
+/// The side effects of a new declaration on an existing event. Pure. They are not errors: the organiser gets warnings.
 package struct DeclarationWarnings: Sendable {
-    /// A broadcast that waits for its `sendAt`.
+    /// A broadcast that waits for `sendAt`.
     package struct Scheduled: Sendable, Hashable {
         package var sendAt: Date
-        /// Seconds after `startsAt`; `nil`: `sendAt` was given itself.
+        /// Seconds after `startsAt`; `nil`: the request gave `sendAt` itself.
         package var afterStart: Int?
 
         package init(sendAt: Date, afterStart: Int? = nil) {
@@ -15,12 +15,12 @@ package struct DeclarationWarnings: Sendable {
         }
     }
 
-    /// An audience that the event has no more, and that got no end.
+    /// An audience that was removed from the event without an `end`.
     package struct Removed: Sendable, Hashable {
         package var audience: Audience.ID
-        /// Apple's ID of its channel; `nil`: it has none.
+        /// Apple's ID of its channel; `nil`: there is no channel.
         package var channelID: String?
-        /// Activities of it have tokens, and no other audience of the event reaches them.
+        /// Some of its activities have tokens, and no remaining audience of the event reaches them.
         package var hasTokens: Bool
 
         package init(audience: Audience.ID, channelID: String?, hasTokens: Bool) {
@@ -30,30 +30,30 @@ package struct DeclarationWarnings: Sendable {
         }
     }
 
-    /// The times that the event has now.
+    /// The event's times after the declaration.
     package let after: EventTimes
     private let declaredStart: StartDeclaration?
     private let now: Date
 
     /// - Parameters:
-    ///   - after: the times that the event is declared with, as precise as those from before.
-    ///   - start: the start that it is declared with.
+    ///   - after: the times in the declaration, as precise as the earlier ones.
+    ///   - start: the start in the declaration.
     package init(_ after: EventTimes, start: StartDeclaration? = nil, now: Date) {
         self.after = after
         declaredStart = start
         self.now = now
     }
 
-    /// Whether the event begins anew: its start was moved into the future. It is not `live` until then, whatever was sent
-    /// before, unless an update comes first.
+    /// Whether the event's start was moved into the future. The event is not `live` until then, even if messages were
+    /// sent before. A new update makes it live earlier.
     package func isPostponed(from before: EventTimes) -> Bool {
         guard let startsAt = after.startsAt, startsAt > now else { return false }
         return before.startsAt.map { $0 < startsAt } ?? true
     }
 
-    /// Warnings about broadcasts that wait for their time while their event moves.
+    /// Warnings about scheduled broadcasts of an event whose times change.
     ///
-    /// - Parameter scheduled: in order of their times, which are those from before.
+    /// - Parameter scheduled: in order of their times before the change.
     package func moving(_ scheduled: [Scheduled], from before: EventTimes) -> [String] {
         guard before != after else { return [] }
         var warnings: [String] = []
@@ -89,12 +89,12 @@ package struct DeclarationWarnings: Sendable {
         return warnings
     }
 
-    /// How many, and when the first goes; `nil`: none.
+    /// The number of messages and when the first one is sent; `nil`: there are none.
     private static func words(_ messages: [Scheduled]) -> String? {
         messages.first.map { "\(messages.count), the first at \(RFC3339.text($0.sendAt))" }
     }
 
-    /// Warnings about audiences whose followers are left alone.
+    /// Warnings about removed audiences whose followers get no more messages.
     package static func removing(_ audiences: [Removed]) -> [String] {
         audiences.filter { $0.channelID != nil || $0.hasTokens }.map { removed in
             let followers = [
@@ -108,7 +108,7 @@ package struct DeclarationWarnings: Sendable {
         }
     }
 
-    /// A warning about the start's own times.
+    /// Warnings about the times of the start.
     package var start: [String] {
         guard let start = declaredStart, let staleDate = start.staleDate else { return [] }
         let window = StartWindow(start, startsAt: after.startsAt, endsAt: after.endsAt)

@@ -1,24 +1,25 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One message of a broadcast on its way to one channel, or to a crowd of tokens.
+/// One message of a broadcast to one channel or to a crowd of tokens.
 package struct Delivery: Sendable, Hashable {
-    /// The outcomes of a crowd's message, counted by token.
+    /// The outcomes of a message to a crowd, as numbers of tokens.
     package struct Counts: Sendable, Hashable {
         package var total = 0
         /// APNs said 200.
         package var accepted = 0
         /// Refused for good.
         package var rejected = 0
-        /// Their tokens were no good any more.
+        /// Tokens that are no longer valid.
         package var gone = 0
-        /// Not reached before the message's time ran out.
+        /// Tokens that were not reached before the message expired.
         package var expired = 0
         package var pending = 0
 
         package init() {}
 
-        /// - Parameter state: the message's; members that it did not reach before it was settled get nothing of it.
+        /// - Parameter state: the state of the message. If it is final, members that were not reached do not get the
+        ///   message.
         package init(_ fanOut: FanOut, _ state: State) {
             total = fanOut.total
             accepted = fanOut.accepted
@@ -29,13 +30,13 @@ package struct Delivery: Sendable, Hashable {
         }
     }
 
-    /// `nil`: it goes to a channel.
+    /// `nil`: the delivery goes to a channel.
     package var counts: Counts?
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// Of its audience.
+    /// The variant of its audience.
     package var variant: Variant?
-    /// The channel it was last sent to, or will be; `nil` while none exists.
+    /// The channel of the last or next attempt; `nil` while there is none.
     package var channelID: String?
     package var state: State
     /// Requests made to Apple.
@@ -43,15 +44,15 @@ package struct Delivery: Sendable, Hashable {
     package var priority: APNsPriority
     /// The value of the `apns-expiration` header: seconds since 1970, or 0.
     package var apnsExpiration: Int
-    /// The value of `aps.timestamp`, given when it is first sent and kept on retries.
+    /// The value of `aps.timestamp`. It is set when the message is first sent; retries use the same value.
     package var timestamp: Int?
     package var apnsRequestID: UUID
     package var apnsUniqueID: String?
-    /// Apple's reason, or why it waits.
+    /// Apple's reason, or why the delivery waits.
     package var reason: String?
     package var nextAttemptAt: Date?
     package var settledAt: Date?
-    /// Of one that is superseded: the broadcast that took its place, as far as that is known.
+    /// If superseded: the broadcast that replaced it, if known.
     package var supersededBy: UUID?
 
     package init(
@@ -77,31 +78,31 @@ package struct Delivery: Sendable, Hashable {
         self.settledAt = settledAt
     }
 
-    /// Whether it goes to the same app and environment; a crowd has no variants.
+    /// Whether both have the same app and environment. A crowd includes all variants.
     package func isTo(_ other: Delivery) -> Bool { bundleID == other.bundleID && environment == other.environment }
 
-    /// The state of a delivery; the same words are a Postgres type and the drawing in docs/internals/states.md.
+    /// The state of a delivery. The Postgres type and the diagram in docs/internals/states.md use the same words.
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// Its audience has no channel yet.
         case waiting
-        /// Waits for its turn on the lane, or for the next attempt.
+        /// Waits for earlier messages of the lane, or for the next attempt.
         case queued
         /// A request to Apple is under way.
         case sending
-        /// Apple said 200: accepted for fan-out, never "delivered".
+        /// Apple answered 200: it accepted the message for fan-out. This does not mean that devices got it.
         case accepted
         /// A newer state replaced it.
         case superseded
-        /// Its time ran out.
+        /// The message expired.
         case expired
         /// Apple refused it for good.
         case rejected
-        /// Apple's answer to a start was lost; the start is not repeated, for it may have been made.
+        /// Apple's answer to a start was lost. The start is not repeated, because Apple may have made it.
         case unknown
         /// Withdrawn by the organiser.
         case cancelled
 
-        /// Whether nothing more will happen to it.
+        /// Whether this state is final.
         package var isSettled: Bool {
             switch self {
             case .waiting, .queued, .sending: false

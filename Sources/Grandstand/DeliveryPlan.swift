@@ -2,57 +2,57 @@ package import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// The deliveries of an accepted broadcast: pure, from the request, the audiences it reaches and the time.
+/// The deliveries of an accepted broadcast. Pure: it depends only on the request, its audiences and the time.
 package struct DeliveryPlan: Sendable, Hashable {
     /// One message to one audience's channel.
     package struct Item: Sendable, Hashable {
         package var audience: Audience
-        /// As its variant gets it.
+        /// The payload for its variant.
         package var payload: BroadcastPayload
         package var priority: APNsPriority
         /// Its priority without its alert.
         package var plainPriority: APNsPriority
-        /// When its alert is too old to ring, and its content goes on without; `nil`: it has none.
+        /// When the alert becomes too old. After that the content is sent without the alert. `nil`: there is no alert.
         package var ringsUntil: Date?
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
-        /// The member of its content that gets the time when it is sent.
+        /// The member of the content that is set to the sending time.
         package var stamp: Stamp?
 
-        /// As long as it can get by its stamp.
+        /// The payload with the longest possible stamp.
         package var longest: BroadcastPayload { payload.stamped(stamp, timestamp: Stamp.longest) }
     }
 
     package var content: BroadcastContent
-    /// Of the message to an audience that has no priority of its own, as everybody gets it.
+    /// The priority of the general message, for an audience without its own priority.
     package var priority: APNsPriority { priority(of: payload, for: nil) }
-    /// As the organiser asked for it.
+    /// The priority in the organiser's request.
     private let asked: APNsPriority?
-    /// As its event has it.
+    /// The event's default priority.
     private let ofEvent: APNsPriority?
     /// When the server stops trying.
     package var expiresAt: Date
     private let expiration: Expiration
-    /// When an alert is too old to ring.
+    /// When alerts become too old to be sent.
     private let alertsRingUntil: Date
     package internal(set) var items: [Item] = []
-    /// Warnings for the organiser; the broadcast is accepted all the same.
+    /// Warnings for the organiser of the accepted broadcast.
     package var warnings: [String]
 
-    /// As every audience gets it that has no content of its own.
+    /// The general payload, for audiences without their own.
     package var payload: BroadcastPayload { content.payload }
 
-    /// Seconds for which an alert rings when nothing else is said.
+    /// Seconds after which an alert is too old, by default.
     package static let alertFreshness: TimeInterval = 900
 
-    /// Plans `request` for `audiences`, those of the event that it reaches.
+    /// Plans the deliveries of `request` to `audiences`.
     ///
     /// - Parameters:
-    ///   - now: when it is sent.
-    ///   - alertFreshness: seconds for which an alert rings, unless the organiser says how long the message is worth
+    ///   - now: when the broadcast is sent.
+    ///   - alertFreshness: seconds after which an alert is too old, unless the request says how long it is worth
     ///     sending.
-    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences the event lacks or a
-    ///   dismissal that Apple does not wait for.
+    /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences that the event does
+    ///   not have, or for a dismissal date later than Apple allows.
     package init(
         _ request: BroadcastRequest, audiences: [Audience], now: Date,
         alertFreshness: TimeInterval = alertFreshness
@@ -93,7 +93,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         items = chosen.map { item(for: $0, expiration.header(for: $0.storagePolicy, now: now)) }
     }
 
-    /// The variants among the audiences that get something of their own, in the order of their names.
+    /// The variants of the audiences that have their own content or alert, sorted by name.
     private static func overridden(_ content: BroadcastContent, _ audiences: [Audience]) -> [Variant] {
         Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0] != nil }.sorted()
     }
@@ -112,8 +112,8 @@ package struct DeliveryPlan: Sendable, Hashable {
             ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
-    /// An audience's message on one of its lanes. To activities that are reached by token: APNs keeps the newest for a
-    /// device that is offline, as a channel with `mostRecentMessageStored` does.
+    /// The message to an audience on one kind of lane. For tokens, APNs stores the newest message for an offline
+    /// device, like a channel with `mostRecentMessageStored`.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
         var kept = self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
@@ -121,7 +121,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         return kept
     }
 
-    /// Warns of audiences that the message leaves out, though it is for all: they got their `end`.
+    /// Warns of audiences that do not get this message to all, because they already got their `end`.
     package mutating func warn(ended: [Audience]) {
         guard !ended.isEmpty else { return }
         let names = ended.map(\.id.words)
@@ -130,7 +130,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         )
     }
 
-    /// Warns of audiences whose channel is not made because there is no place for it.
+    /// Warns of audiences without a channel, because the app's channel limit is reached.
     package mutating func warn(withoutPlace audiences: [Audience]) {
         guard !audiences.isEmpty else { return }
         warnings.append(
@@ -139,11 +139,11 @@ package struct DeliveryPlan: Sendable, Hashable {
                 + "not sent if there is none by then. GET /v1/quotas says which channels take the places.")
     }
 
-    /// Why a lane of this kind cannot take the message: a token takes less than a channel.
+    /// Checks the size limit of this kind of lane. A token's limit is lower than a channel's.
     ///
-    /// - Returns: `payload-too-large`; `nil`: it can.
+    /// - Returns: `payload-too-large`; `nil`: the size is allowed.
     package func refusal(by kind: Lane.Kind, of item: Item) -> Problem? {
-        // The limit of others was kept when this was planned.
+        // For channels the limit was checked when the broadcast was planned.
         guard kind.isCrowd else { return nil }
         let (limit, audience) = (kind.bodyLimit, item.audience)
         let size = item.longest.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
@@ -156,9 +156,9 @@ package struct DeliveryPlan: Sendable, Hashable {
             members: [("size", .integer(size)), ("limit", .integer(limit))])
     }
 
-    /// Warnings for refusals by some lanes of a broadcast that others take.
+    /// Warnings about lanes that refused the broadcast while others accepted it.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
-        // The same is said of each app's crowd.
+        // Each app's crowd gives the same text. It is reported once.
         var said: [String] = []
         for refusal in refusals {
             let words = "This does not reach some activities: \(refusal.detail)"
@@ -187,7 +187,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         return chosen
     }
 
-    /// - Parameter variant: whose message it is; `nil`: the general one.
+    /// - Parameter variant: the variant of the message; `nil`: it is the general one.
     private static func refuseTooLarge(
         _ payload: BroadcastPayload, _ variant: Variant?, _ limit: Int, now: Date
     ) throws(Problem) {
@@ -206,8 +206,8 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }
 
-    /// Apple keeps no ended activity longer than four hours, whatever the date says (docs/internals/apns.md section 4).
-    /// One in the past is Apple's "at once".
+    /// Refuses a dismissal date more than four hours ahead, because Apple keeps no ended activity longer
+    /// (docs/internals/apns.md section 4). A date in the past means "at once" to Apple.
     private static func refuseLateDismissal(_ payload: BroadcastPayload, now: Date) throws(Problem) {
         let latest = Int(now.timeIntervalSince1970.rounded(.down)) + APNsLimits.endedActivityLifetime
         guard let date = payload.dismissalDate, date > latest else { return }
@@ -218,7 +218,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         throw Problem.invalid("The dismissal is too late.", at: "/dismissalDate", detail)
     }
 
-    /// One at most, for all contents that are too long.
+    /// At most one warning for all contents that are too long.
     private static func warnings(for content: BroadcastContent, _ variants: [Variant]) -> [String] {
         let ofVariants = variants.map { ($0, content.byVariant[$0]?.contentState) }
         let sizes = [(nil, content.payload.contentState)] + ofVariants.map { (Optional($0), $1) }

@@ -1,28 +1,28 @@
 package import FoundationEssentials
 
-/// An event as its organiser declares it: the specification the server makes true.
+/// An event as its organiser declares it.
 package struct EventSpecification: Sendable, Hashable {
     package var key: EventKey
     package var name: String
-    /// A free word of the organiser's to filter by: "match", "flight".
+    /// A word of the organiser's choice to filter by, such as "match" or "flight".
     package var kind: String?
     package var startsAt: Date?
     package var endsAt: Date?
-    /// Channels are created at this time instead of at once.
+    /// When channels are created; `nil`: at once.
     package var channelsOpenAt: Date?
-    /// Seconds before `startsAt` at which channels are created, so that a fixture that moves takes that with it; not
-    /// together with `channelsOpenAt`.
+    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`. It excludes
+    /// `channelsOpenAt`.
     package var channelsOpenBefore: Int?
     package var audiences: [Audience]
-    /// JSON object text, kept as written.
+    /// JSON object text, stored exactly as written.
     package var metadata: [UInt8]?
-    /// Followers of one of them get its start.
+    /// Followers of any of these topics get the event's start.
     package var topics: [Topic]
-    /// The push that starts its activity; `nil`: none does.
+    /// The push that starts the event's activity; `nil`: there is none.
     package var start: StartDeclaration?
-    /// Of its messages.
+    /// Default values of its messages.
     package var defaults: EventDefaults
-    /// The name of the content type of audiences that name none.
+    /// The content type of audiences that do not name one.
     package var content: String?
 
     package init(
@@ -52,26 +52,26 @@ package struct EventSpecification: Sendable, Hashable {
         return startsAt.addingTimeInterval(-Double(channelsOpenBefore))
     }
 
-    /// Whether the event is declared to go on after `now`: its end is to come, or, when it says none, its beginning.
+    /// Whether the declared end is after `now`. Without a declared end, the start counts.
     package func reaches(beyond now: Date) -> Bool {
         if let endsAt { return endsAt > now }
         return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
     }
 }
 
-/// An event with what has become of it.
+/// An event with its present state.
 package struct Event: Sendable, Hashable {
     package var specification: EventSpecification
     package var state: State
-    /// In the order of the specification.
+    /// The channels' states, in the order of the declared audiences.
     package var channels: [Audience.ChannelStatus]
     package var createdAt: Date
     package var updatedAt: Date
-    /// When its end or cancellation was last taken back; `nil`: never.
+    /// When the event was last reopened after its end or cancellation; `nil`: never.
     package var reopenedAt: Date?
-    /// Another one each time the specification is written.
+    /// Changes with every write of the specification.
     package var version: Int
-    /// What its declaration cost and nobody can take back; `nil`: it was read, not declared just now.
+    /// Effects of the declaration that cannot be undone; `nil`: the event was read, not just declared.
     package var warnings: [String]?
 
     package init(
@@ -88,20 +88,21 @@ package struct Event: Sendable, Hashable {
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Before `startsAt`, and nothing was sent yet.
+        /// Before `startsAt`, and no update was sent.
         case scheduled
         case live
-        /// An `end` was accepted, until that is withdrawn or the event is opened again. Or the clock closed it, since neither
-        /// an `end` nor anything else came: it lives again when its end is moved into the future, too.
+        /// An `end` was accepted, or the server closed the event because neither an `end` nor another message came. The
+        /// event is live again if the `end` is withdrawn or the event is reopened. An event closed by the server is
+        /// also live again when its end is moved into the future.
         case ended
-        /// Deleted by its organiser, until it is opened again.
+        /// The organiser deleted the event. Reopening makes it live again.
         case cancelled
 
-        /// Whether the event takes no more broadcasts.
+        /// Whether the event accepts no more broadcasts.
         package var isOver: Bool { self == .ended || self == .cancelled }
 
-        /// Reads the state off the moments that make it: an event is live from its start, or from its first update
-        /// when that comes earlier or no start is known.
+        /// Derives the state from the event's times. An event is live from its start on, or from its first update if
+        /// that is earlier or the start is unknown.
         package init(startsAt: Date?, firstUpdateAt: Date?, endedAt: Date?, cancelledAt: Date?, now: Date) {
             if cancelledAt != nil {
                 self = .cancelled

@@ -3,15 +3,16 @@ package import FoundationEssentials
 package import GrandstandContract
 internal import JSON
 
-/// The values that an event's messages take where they give none.
+/// Values for an event's messages that do not set them.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
-    /// Seconds after its acceptance, or its `sendAt`, from which a message's content is stale; of a start's own
-    /// content, after the push.
+    /// Seconds from a message's acceptance, or its `sendAt`, until its content is stale. For the content of a start:
+    /// seconds from the push.
     package var staleAfter: Int?
-    /// Seconds until an update stops being worth sending. Not for an `end`: activities that never got it would stay.
+    /// Seconds for which an update is worth sending. It does not apply to an `end`, because activities that miss it
+    /// would stay.
     package var expiresIn: Int?
-    /// The text of a number.
+    /// The number as text.
     package var relevanceScore: [UInt8]?
 
     package init(
@@ -25,16 +26,16 @@ package struct EventDefaults: Sendable, Hashable {
 
     package var isEmpty: Bool { self == EventDefaults() }
 
-    /// From when on the content of a message is stale that is sent at a time, in seconds since 1970.
+    /// When the content of a message sent at `time` becomes stale, in seconds since 1970.
     package func staleDate(at time: Date) -> Int? {
         staleAfter.map { Int(time.timeIntervalSince1970.rounded(.down)) + $0 }
     }
 }
 
 extension BroadcastRequest {
-    /// The request with what its event says where it says nothing itself.
+    /// The request with the event's defaults in place of values that it does not set.
     ///
-    /// - Parameter time: when it is sent.
+    /// - Parameter time: when the message is sent.
     package func filled(by defaults: EventDefaults, at time: Date) -> BroadcastRequest {
         var request = self
         request.eventPriority = defaults.priority
@@ -60,7 +61,7 @@ extension EventDefaults {
 }
 
 extension Contract.EventDefaults {
-    /// As they were declared, without the members that were left out.
+    /// The defaults as declared, without members that were left out.
     package init(_ defaults: EventDefaults) {
         self.init(
             priority: defaults.priority?.rawValue, staleAfter: defaults.staleAfter, expiresIn: defaults.expiresIn)

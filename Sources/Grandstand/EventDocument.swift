@@ -1,19 +1,18 @@
 package import JSON
 
-/// An event's declaration as `PUT /v1/events/{key}` takes it: member by member, each with its JSON text. What is `null` is
-/// absent.
+/// The body of `PUT /v1/events/{key}` as members with their JSON text. A `null` member counts as absent.
 package struct EventDocument: Sendable, Hashable {
     private var members: [String: [UInt8]] = [:]
 
     package init() {}
 
-    /// - Parameter value: an object; anything else has no members.
+    /// - Parameter value: an object; any other value gives no members.
     package init(_ value: JSONValue) {
         guard case .object(let all) = value.kind else { return }
         for member in all { self[member.name] = member.value.bytes }
     }
 
-    /// - Parameter shown: an event as the API shows it, whose declaration this is.
+    /// - Parameter shown: an event in the form of the API's answers. Its declaration is taken from it.
     package init(shown: JSONValue) {
         guard case .object(let all) = shown.kind else { return }
         for member in all where !Self.readOnly.contains(member.name) {
@@ -27,7 +26,7 @@ package struct EventDocument: Sendable, Hashable {
         }
     }
 
-    /// An audience without its channel.
+    /// Writes an audience without its channel.
     private static func write(declared audience: JSONValue, to json: inout JSONWriter) {
         guard case .object(let members) = audience.kind else { return json.raw(audience.source) }
         json.object { object in
@@ -38,7 +37,7 @@ package struct EventDocument: Sendable, Hashable {
         }
     }
 
-    /// Members of an event that are the server's to say.
+    /// Members that only the server sets.
     package static let readOnly: Set = ["key", "state", "createdAt", "updatedAt", "reopenedAt", "warnings"]
 
     package subscript(name: String) -> [UInt8]? {
@@ -48,7 +47,7 @@ package struct EventDocument: Sendable, Hashable {
 
     package mutating func set(_ name: String, _ text: String) { self[name] = Array(JSONText.quoted(text).utf8) }
 
-    /// The whole, in order of the names.
+    /// The whole document, with its members sorted by name.
     package var text: [UInt8] {
         JSONWriter.text { object in
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
@@ -58,14 +57,14 @@ package struct EventDocument: Sendable, Hashable {
         }
     }
 
-    /// Names whose members differ, in order.
+    /// The names of members that differ, sorted.
     package func differences(from other: EventDocument) -> [String] {
         Set(members.keys).union(other.members.keys).filter { members[$0] != other.members[$0] }.sorted()
     }
 
     package var names: [String] { members.keys.sorted() }
 
-    /// This, with these members as another has them.
+    /// A copy in which the named members have the values of `other`.
     package func taking(_ names: some Sequence<String>, from other: EventDocument) -> EventDocument {
         var taken = self
         for name in names { taken.members[name] = other.members[name] }

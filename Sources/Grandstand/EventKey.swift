@@ -1,6 +1,6 @@
 internal import GrandstandContract
 
-/// The organiser's own name for what people follow: a match, a game, a flight.
+/// The organiser's name for an event, such as a match or a flight.
 package struct EventKey: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
@@ -10,7 +10,7 @@ package struct EventKey: RawRepresentable, Sendable, Hashable, CustomStringConve
         self.rawValue = rawValue
     }
 
-    /// The sentence for refusals.
+    /// The rule in one sentence, for error texts.
     package static let rule = TextRule.eventKey.sentence
 
     package var description: String { rawValue }

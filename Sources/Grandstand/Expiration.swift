@@ -1,16 +1,16 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// How long a broadcast is worth sending, and what `apns-expiration` a channel's policy allows for it.
+/// How long a broadcast is worth sending, and the `apns-expiration` header that a channel's storage policy allows.
 ///
 /// Apple (A2, A3; docs/internals/apns.md 2.3): on a channel with No Message Stored the header must be exactly 0; with
 /// Most Recent Message Stored it is 0 (one attempt, not stored) or an epoch at most 8 hours ahead.
 package enum Expiration: Sendable, Hashable {
-    /// The organiser said nothing.
+    /// The organiser did not set it.
     case standard
     /// Worth sending for this many seconds.
     case after(seconds: Int)
-    /// The organiser set the header, to 0 or to an epoch.
+    /// The organiser set the header to 0 or to a time in seconds since 1970.
     case header(Int)
 
     /// The header's value for a channel with `policy`.
@@ -18,21 +18,22 @@ package enum Expiration: Sendable, Hashable {
         header(for: policy, until: deadline(now: now))
     }
 
-    /// The same for a message that was accepted earlier.
+    /// The header's value for a message that was accepted earlier.
     ///
     /// - Parameter deadline: when the server stops trying.
     package func header(for policy: StoragePolicy, until deadline: Date) -> Int {
         switch (self, policy) {
-        // Whatever the organiser set: an epoch was accepted for a channel with another policy.
+        // This also holds if the organiser set a time, because the message was accepted under another policy.
         case (_, .noMessageStored): 0
         case (.header(let value), .mostRecentMessageStored): value
-        // Rounded up: every attempt before the deadline carries an epoch that has not passed.
+        // Rounded up, so that the time in the header has not passed at any attempt before the deadline.
         case (.standard, .mostRecentMessageStored), (.after, .mostRecentMessageStored):
             Int(deadline.timeIntervalSince1970.rounded(.up))
         }
     }
 
-    /// When the server stops trying: never later than the header says, nor than APNs itself would keep the message.
+    /// When the server stops trying. It is never after the time in the header, nor after the time for which APNs would
+    /// store the message.
     package func deadline(now: Date) -> Date {
         let longest = Date(timeIntervalSince1970: Double(epoch(now) + APNsLimits.storedMessageLifetime))
         return switch self {
@@ -50,7 +51,7 @@ package enum Expiration: Sendable, Hashable {
         }
     }
 
-    /// Why this expiration cannot be sent to a channel with `policy`, or `nil` when it can.
+    /// Why a channel with `policy` does not allow this expiration; `nil`: it does.
     package func objection(for policy: StoragePolicy, now: Date) -> String? {
         guard case .header(let value) = self, value != 0 else { return nil }
         if policy == .noMessageStored {

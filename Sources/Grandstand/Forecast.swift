@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// How many channels an app will hold: what holds a place now and until when, and what its events will open.
+/// A forecast of how many channels an app will have: the present ones until they close, and those of coming events.
 package struct Forecast: Sendable, Hashable {
-    /// The most channels held at once, from now on.
+    /// The most channels at the same time from now on.
     package var peak: Int
     package var peakAt: Date
     /// The first moment at which the limit would be exceeded; `nil`: never.
@@ -14,13 +14,13 @@ package struct Forecast: Sendable, Hashable {
         self.exceedsAt = exceedsAt
     }
 
-    /// A channel with a place, or one that will take one.
+    /// A channel with a place at Apple, or one that will take a place.
     package struct Span: Sendable, Hashable {
-        /// When a channel that is not held yet takes its place.
+        /// When a channel that has no place yet takes one.
         package var opensAt: Date
-        /// When it gives its place back; `nil`: at no time that is known.
+        /// When the channel frees its place; `nil`: unknown.
         package var closesAt: Date?
-        /// It has its place now, whatever its times say.
+        /// The channel has its place now, whatever its times say.
         package var isHeld: Bool
 
         package init(opensAt: Date, closesAt: Date?, isHeld: Bool = false) {
@@ -30,7 +30,7 @@ package struct Forecast: Sendable, Hashable {
         }
     }
 
-    /// How many channels are held from a moment on.
+    /// The number of channels from a time on.
     package struct Point: Sendable, Hashable {
         package var at: Date
         package var count: Int
@@ -41,8 +41,8 @@ package struct Forecast: Sendable, Hashable {
         }
     }
 
-    /// How the number of channels changes in the next thirty days: by quarters of an hour for two days, by four hours
-    /// after that. Of what changes in one of these the highest count stands for all, and at its end the one that goes on.
+    /// The number of channels over the next thirty days, in steps of 15 minutes for two days and of four hours after
+    /// that. Each step shows its highest count. Its end shows the count that continues.
     package static func course(spans: [Span], now: Date) -> [Point] {
         let (held, changes) = Self.changes(spans: spans, now: now)
         var points: [Point] = []
@@ -67,9 +67,9 @@ package struct Forecast: Sendable, Hashable {
         return points
     }
 
-    /// Sweeps over the spans in order of time. The peak is never below what is held now.
+    /// Computes the forecast in order of time. The peak is at least the present number of channels.
     ///
-    /// - Parameter spans: one for each channel held, and one for each that is still to come.
+    /// - Parameter spans: one for each present channel and one for each future channel.
     package init(spans: [Span], limit: Int, now: Date) {
         let (held, changes) = Self.changes(spans: spans, now: now)
         var count = held
@@ -86,7 +86,7 @@ package struct Forecast: Sendable, Hashable {
         }
     }
 
-    /// The places held now, and each that is taken or given back from then on, in order.
+    /// The number of channels now, and the later changes in order of time.
     private static func changes(spans: [Span], now: Date) -> (held: Int, changes: [(at: Date, by: Int)]) {
         var changes: [(at: Date, by: Int)] = []
         var held = 0
@@ -100,7 +100,7 @@ package struct Forecast: Sendable, Hashable {
             }
             if let closesAt = span.closesAt { changes.append((max(closesAt, now), -1)) }
         }
-        // At one moment, places are given back before others are taken.
+        // At the same time, places are freed before others are taken.
         changes.sort { ($0.at, $0.by) < ($1.at, $1.by) }
         return (held, changes)
     }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import JSON
 
-/// The date of an HTTP answer (RFC 9110 5.6.7), in the one form servers may send today.
+/// The date format of HTTP headers (RFC 9110 5.6.7). Of its forms, only the one that servers must send is supported.
 package enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
     package static func parse(_ text: String) -> Date? {
@@ -19,7 +19,7 @@ package enum HTTPDate {
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Parameter second: since 1970, in years of four digits.
+    /// - Parameter second: seconds since 1970. The year must have four digits.
     package static func text(_ second: Int) -> String {
         let day = Int((Double(second) / 86_400).rounded(.down))
         let time = second - day * 86_400
@@ -37,7 +37,8 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Days since 1970-01-01 in the Gregorian calendar, counting years from March so that a leap day comes last.
+    /// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day is the last
+    /// day.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

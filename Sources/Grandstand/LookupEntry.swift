@@ -4,22 +4,22 @@ package import FoundationEssentials
 /// The channel that an app needs before it starts a Live Activity for an event.
 package struct LookupEntry: Sendable, Hashable {
     package var eventKey: EventKey
-    /// The event's, or `ended` as soon as this audience got its own end.
+    /// The event's state; `ended` as soon as this audience got its own `end`.
     package var state: Event.State
-    /// Of the audience.
+    /// The variant of the audience.
     package var variant: Variant?
-    /// Those of all of the app's audiences in the event, as declared; that of one without is none.
+    /// The variants of all of the app's audiences in the event, as declared. An audience without a variant adds none.
     package var variants: [Variant]
     package var storagePolicy: StoragePolicy
-    /// Apple's ID; `nil` while the channel does not exist yet, and where activities are reached by tokens.
+    /// Apple's channel ID; `nil` while there is no channel yet, and if activities are reached by tokens.
     package var channelID: String?
-    /// What the channel waits for that is not there.
+    /// Why there is no channel yet.
     package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?
-    /// The newest accepted content state as JSON text; only when asked for.
+    /// The newest accepted content state as JSON text; only if requested.
     package var contentState: [UInt8]?
-    /// When that was accepted: seconds since 1970.
+    /// When the content state was accepted, in seconds since 1970.
     package var timestamp: Int?
     package var delivery: Audience.Delivery
 

@@ -1,34 +1,35 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Something that this process did and that its metrics count. The counter decides about names and labels.
+/// Something that this process did and that metrics count. The receiver chooses metric names and labels.
 package enum Occurrence: Sendable, Hashable {
-    /// A delivery came to its end; with APNs' reason, or ours in words.
+    /// A delivery reached its final state. `reason` is APNs' or our own.
     case settled(APNsEnvironment, Delivery.State, reason: String?)
-    /// APNs accepted a broadcast or a single push, so many seconds after it was accepted here, or was to go.
+    /// APNs accepted a broadcast or a single push. `after` is in seconds since its acceptance here, or since its
+    /// `sendAt`.
     case accepted(after: TimeInterval)
-    /// Sends to an environment's host were suspended (`Circuit`), or go on.
+    /// Requests to an environment's host were suspended or resumed (`Circuit`).
     case circuit(APNsEnvironment, isOpen: Bool)
     /// APNs answered 429.
     case throttled(AppEnvironment, AppSendRate.API)
-    /// A push that was to start an activity came to its end.
+    /// A push to start an activity reached its final state.
     case started(StartState, reason: String?)
     case reconciled(ReconciliationResult)
-    /// A state came to this. Where nothing was new, so many messages to audiences were saved.
+    /// The outcome of a state report. If nothing was new, `saved` messages to audiences were avoided.
     case told(StateOutcome, saved: Int)
-    /// A message to a webhook came to its end.
+    /// A webhook message reached its final state.
     case posted(isDelivered: Bool)
 }
 
-/// How a reconciliation ended, as it is counted.
+/// The result of a reconciliation, for metrics.
 package enum ReconciliationResult: String, Sendable, Hashable, CaseIterable {
-    /// It was carried out, and warns of nothing.
+    /// The reconciliation ran and raised no alarm.
     case ok
-    /// It was carried out, and raised an alarm.
+    /// The reconciliation ran and raised an alarm.
     case alarm
-    /// It came to nothing: Apple's list or the database could not be read.
+    /// The reconciliation failed: Apple's list or the database could not be read.
     case failed
 }
 
-/// Counts what happened. Called often and from any task, so it must not wait.
+/// Counts an occurrence. It is called often and from any task, so it must not block.
 package typealias Counting = @Sendable (Occurrence) -> Void

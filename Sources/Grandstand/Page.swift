@@ -1,8 +1,8 @@
-/// Which part of a list is asked for.
+/// A request for one page of a list.
 package struct PageRequest: Sendable, Hashable {
     /// 1 to 200.
     package var limit: Int
-    /// The end of the last page; opaque to callers.
+    /// The position after the previous page; opaque to callers.
     package var cursor: String?
 
     package init(limit: Int = 50, cursor: String? = nil) {
@@ -10,7 +10,7 @@ package struct PageRequest: Sendable, Hashable {
         self.cursor = cursor
     }
 
-    /// For a cursor that is none of the list's.
+    /// The error for an invalid cursor.
     package static let refusal = Problem.invalid(
         "Use nextCursor of the previous page as it came.", at: "cursor", "This is not a cursor of this list.")
 }
@@ -26,7 +26,7 @@ package struct Page<Item: Sendable>: Sendable {
         self.nextCursor = nextCursor
     }
 
-    /// Cuts a page off rows of which one more than `limit` was asked for.
+    /// Makes a page of rows. The query must ask for `limit` + 1 rows, so that a further page is noticed.
     package init(rows: [Item], limit: Int, cursor: (Item) -> String) {
         items = Array(rows.prefix(limit))
         nextCursor = rows.count > limit ? items.last.map(cursor) : nil

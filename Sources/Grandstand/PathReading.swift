@@ -2,10 +2,10 @@ package import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// A request whose path names things, to the API or the console: how such names are read, and refused where they cannot
-/// be names or are out of reach.
+/// Reads the names in the path of a request to the API or the console. It refuses names that are invalid or out of the
+/// caller's reach.
 package protocol PathReading {
-    /// A parameter as it stands in the path, escapes and all.
+    /// A path parameter, still percent-encoded.
     func parameter(_ name: String) -> String?
 
     /// The apps that the request reaches.
@@ -13,7 +13,7 @@ package protocol PathReading {
 }
 
 extension PathReading {
-    /// A parameter, percent-decoded; text that does not decode stays as it came.
+    /// A percent-decoded parameter. Text that cannot be decoded is returned unchanged.
     package func text(_ name: String) -> String {
         let raw = parameter(name) ?? ""
         return PercentEncoding.decode(raw) ?? raw
@@ -54,7 +54,7 @@ extension PathReading {
         return key
     }
 
-    /// A UUID; text that is none names nothing.
+    /// Reads a UUID. Invalid text gives the same error as an unknown ID.
     package func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
         let text = text(name)
         guard let id = UUID(uuidString: text) else {

@@ -36,7 +36,7 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A hexadecimal digit's; `nil` for anything else.
+    /// The value of a hexadecimal digit; `nil` for anything else.
     private static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

@@ -1,34 +1,34 @@
-// Who reads a problem reads its kind, so the contract comes with it.
+// Every reader of a problem needs its kind, so the contract is exported, too.
 @_exported public import GrandstandContract
 
-/// Why a request is refused, for its sender: what happened and what to do about it.
+/// An error for the sender of a request: what is wrong and what to do about it.
 ///
-/// Becomes an RFC 9457 `application/problem+json` body.
+/// It becomes an RFC 9457 `application/problem+json` body.
 package struct Problem: Error, Sendable, Equatable {
-    /// The kinds of refusal, each with its title and its HTTP status.
+    /// The kinds of problems, each with a title and an HTTP status.
     package typealias Kind = Contract.ProblemKind
 
     package let kind: Kind
-    /// The HTTP status: the kind's own, but 410 for a lookup of an event that is over.
+    /// The HTTP status of the kind. Exception: a lookup of an event that is over gives 410.
     package var status: Int
-    /// A sentence about this occurrence that says what to do.
+    /// A sentence about this request that says what to do.
     package var detail: String
-    /// The places in the request that are wrong, `FaultList.limit` of them at most.
+    /// The wrong places in the request, at most `FaultList.limit`.
     package var errors: [FieldError]
-    /// Apple's refusal behind it, if any.
+    /// Apple's refusal that caused it, if any.
     package var apns: APNsRefusal?
-    /// Further members of the body, e.g. `limit` and `used` of a quota, in order.
+    /// Additional members of the body in order, such as `limit` and `used` of a quota.
     package var members: [Member]
     /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
-    /// Seconds since this could last be confirmed; `nil`: it holds now.
+    /// Seconds since the server could last confirm this answer; `nil`: it is current.
     package var age: Int?
-    /// Seconds for which caches may give this answer again, to everybody with the same key; `nil`: they may not.
+    /// Seconds for which caches may give this answer to all callers with the same key; `nil`: they may not.
     package var maxAge: Int?
-    /// What is wrong with the database, if that is the reason.
+    /// The problem of the database, if that is the cause.
     package var trouble: DatabaseTrouble?
 
-    /// - Parameter errors: may be more than are kept; the detail says how many are left out then.
+    /// - Parameter errors: only the first are kept; then the detail says how many more there are.
     package init(
         _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
         members: [(String, Value)] = [], retryAfter: Int? = nil, maxAge: Int? = nil
@@ -53,12 +53,12 @@ package struct Problem: Error, Sendable, Equatable {
 
     /// `invalid-request` for one place in the request.
     ///
-    /// - Parameter rule: what was expected there.
+    /// - Parameter rule: what the place must contain.
     package static func invalid(_ detail: String, at pointer: String, _ rule: String) -> Problem {
         Problem(.invalidRequest, detail, errors: [FieldError(pointer: pointer, detail: rule)])
     }
 
-    /// A member of a problem's body beyond RFC 9457's own.
+    /// An additional member of a problem's body.
     package struct Member: Sendable, Equatable {
         package var name: String
         package var value: Value
@@ -69,7 +69,7 @@ package struct Problem: Error, Sendable, Equatable {
         }
     }
 
-    /// A value of such a member.
+    /// The value of an additional member.
     package enum Value: Sendable, Equatable {
         case integer(Int)
         case string(String)
@@ -80,7 +80,7 @@ package struct Problem: Error, Sendable, Equatable {
 }
 
 extension Problem: CustomStringConvertible {
-    /// For logs: the kind and the detail, the places that are wrong, Apple's reason.
+    /// For logs: the kind, the detail, the wrong places and Apple's reason.
     package var description: String {
         let places = errors.map { "\($0.pointer): \($0.detail)" }
         let apple = apns.map { ["APNs: \($0.status) \($0.reason)"] } ?? []

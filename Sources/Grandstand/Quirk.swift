@@ -1,16 +1,17 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An observed departure of APNs from its documentation, remembered per app and environment until an answer of APNs, or
-/// an admin, says otherwise.
+/// A behaviour of APNs that differs from its documentation. It is stored per app and environment until an answer of
+/// APNs or an admin says otherwise.
 package struct Quirk: Sendable, Hashable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
-        /// How the management API wants the bundle ID: `registered` or `lowercased` (docs/internals/apns.md section 7).
+        /// Which spelling of the bundle ID the management API accepts: `registered` or `lowercased`
+        /// (docs/internals/apns.md 7).
         case managementPath = "management-path"
         /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled` (C2).
         case broadcastFeature = "broadcast-feature"
 
-        /// Its values, the documented behaviour first.
+        /// The allowed values. The documented behaviour comes first.
         package var values: [String] {
             switch self {
             case .managementPath: APNsAddress.ManagementPath.allCases.map(\.rawValue)
@@ -18,7 +19,7 @@ package struct Quirk: Sendable, Hashable {
             }
         }
 
-        /// The documented behaviour: what holds until something else was seen.
+        /// The documented behaviour. It is the default until another one is observed.
         package var documented: String { values[0] }
     }
 
@@ -32,7 +33,7 @@ package struct Quirk: Sendable, Hashable {
     package var name: Name
     package var value: String
     package var learnedAt: Date
-    /// The observation, in words.
+    /// What was observed, as text.
     package var evidence: String
 
     package init(environment: APNsEnvironment, name: Name, value: String, learnedAt: Date, evidence: String) {
@@ -43,6 +44,6 @@ package struct Quirk: Sendable, Hashable {
         self.evidence = evidence
     }
 
-    /// Whether this says that APNs does something else than documented.
+    /// Whether the value differs from the documented behaviour.
     package var isDeparture: Bool { value != name.documented }
 }

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import GrandstandContract
 
-// The contract's form stands here, not with the API's routes: messages to webhooks have it, too.
+// This is here and not with the API's routes, because webhook messages use it, too.
 
 extension Contract.Quota {
     /// A quota as the API and webhooks show it.
@@ -39,7 +39,7 @@ extension Contract.Throttled {
 }
 
 extension Throttle {
-    /// What a page says of it.
+    /// The text that pages show for it.
     package var sentence: String {
         let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
         let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(perSecond.tenths)"

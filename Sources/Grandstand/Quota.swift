@@ -1,36 +1,38 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// How much of an app's channel limit is taken in one environment.
+/// How much of an app's channel limit is used in one environment.
 package struct Quota: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
     package var limit: Int
     package var byState: [Channel.State: Int]
-    /// Counts only channels that count against the quota.
+    /// Includes only channels that count against the quota.
     package var byStoragePolicy: [StoragePolicy: Int]
     package var forecast: Forecast
-    /// How the number of channels changes in the next thirty days.
+    /// The forecast number of channels in the next thirty days.
     package var course: [Forecast.Point]
-    /// Apple's count at the last reconciliation; `nil`: none was yet.
+    /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     package var apple: Listed?
-    /// Channels Apple lists that the ledger does not know. They take places of Apple's 10,000, not of a lower limit.
+    /// Channels in Apple's list that we do not know. They count against Apple's limit of 10,000, not against a lower
+    /// limit here.
     package var unmanaged: Int
     /// The alarm of the last reconciliation.
     package var reconciliationAlarm: ReconciliationReport.Alarm?
     /// APNs refuses the provider tokens of the key that signs for the app.
     package var keyRefused: KeyRefused?
-    /// Apple refused the last call that needed the app's Broadcast capability.
+    /// Apple refused the last call that needs the app's Broadcast capability.
     package var isCapabilityOff: Bool
-    /// Since when Apple refuses creations for lack of a place; `nil`: the last creation that it answered went through. This is
-    /// known whatever the list says, and where Apple allows the app fewer channels than its limit here.
+    /// Since when Apple refuses to create channels because there is no free place; `nil`: the last answered creation
+    /// succeeded. This does not depend on Apple's list. It also shows that Apple allows the app fewer channels than our
+    /// limit.
     package var fullSince: Date?
-    /// The APIs for which APNs throttles the app.
+    /// APIs in which APNs throttles the app.
     package var throttles: [Throttle] = []
-    /// What the app's installations hold.
+    /// How much the app's installations store.
     package var devices = DeviceAccount()
 
-    /// The alarm about a key, while it stands.
+    /// The active alarm about a key.
     package struct KeyRefused: Sendable, Hashable {
         package var credentials: Credentials
         package var refusal: KeyRefusal
@@ -72,19 +74,19 @@ package struct Quota: Sendable, Hashable {
         self.isCapabilityOff = isCapabilityOff
     }
 
-    /// The alarms for an app's operators, the gravest first.
+    /// The alarms for an app's operators, the most serious first.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// APNs refuses the provider tokens of the app's key, so nothing is sent.
         case keyRefused = "key-refused"
         /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
-        /// Apple refused the last creation because it has no place left for the app.
+        /// Apple refused the last creation because the app has no free place.
         case quotaExhausted = "quota-exhausted"
-        /// Apple has channels that its list lacks.
+        /// Apple has channels that are missing from its list.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has channels that an unanswered creation of ours or another system may have made.
+        /// Apple's list has new channels of unknown origin: a creation of ours without an answer, or another system.
         case ambiguousCreation = "ambiguous-creation"
-        /// Of the app's installations a thousand and a tenth are new within an hour.
+        /// Unusually many installations are new: a thousand, and a tenth of those known before.
         case manyInstallations = "many-installations"
 
         init(_ alarm: ReconciliationReport.Alarm) {
@@ -97,7 +99,7 @@ package struct Quota: Sendable, Hashable {
         }
     }
 
-    /// All that stand, the gravest first.
+    /// All active alarms, the most serious first.
     package var alarms: [Alarm] {
         var standing: Set<Alarm> = []
         if keyRefused != nil { standing.insert(.keyRefused) }
@@ -108,15 +110,16 @@ package struct Quota: Sendable, Hashable {
         return Alarm.allCases.filter(standing.contains)
     }
 
-    /// The gravest of what stands.
+    /// The most serious active alarm.
     package var alarm: Alarm? { alarms.first }
 
-    /// Channels that exist at Apple as far as is known.
+    /// Channels that exist at Apple, as far as we know.
     package var used: Int { count(.isAtApple) }
-    /// Places taken for creations that Apple has not answered yet.
+    /// Places reserved for creations that Apple has not answered yet.
     package var reserved: Int { count(.countsAgainstQuota) - used }
     package var available: Int { fullSince == nil ? max(0, capacity - used - reserved) : 0 }
-    /// How many channels Grandstand may hold: the app's limit, or less where unmanaged channels leave less of Apple's limit.
+    /// How many channels Grandstand may have: the app's limit, or fewer if unmanaged channels use too much of Apple's
+    /// limit.
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { byState[.missing, default: 0] }
 
@@ -144,7 +147,7 @@ package struct Quota: Sendable, Hashable {
 }
 
 extension Problem {
-    /// No channel is left: at our limit (without `apns`) or at Apple's.
+    /// The error when no place is left, by our limit (without `apns`) or by Apple's.
     package static func quotaExhausted(
         _ address: APNsAddress, limit: Int, used: Int, reserved: Int, unmanaged: Int = 0, apns: APNsRefusal? = nil
     ) -> Problem {

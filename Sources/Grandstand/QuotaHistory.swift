@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// An app's quota in one environment as it was: what a sample said, or several in one step.
+/// A past quota of an app in one environment: one sample, or several samples combined to a step.
 package struct QuotaSample: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -9,10 +9,10 @@ package struct QuotaSample: Sendable, Hashable {
     package var at: Date
     package var used: Int
     package var reserved: Int
-    /// The most places taken at once, of the step's samples.
+    /// The highest number of used places in the step's samples.
     package var peak: Int
     package var limit: Int
-    /// Channels that Apple made, and took back, in the step.
+    /// Channels that Apple created and deleted in the step.
     package var created: Int
     package var deleted: Int
 
@@ -32,17 +32,17 @@ package struct QuotaSample: Sendable, Hashable {
     }
 }
 
-/// Which samples are wanted.
+/// Which samples to read.
 package struct QuotaHistory: Sendable, Hashable {
     package var bundleID: BundleID?
     package var environment: APNsEnvironment?
     package var reach: AppReach
-    /// Steps that end after `from` and begin before `to`: the last one may not be over.
+    /// Steps that end after `from` and begin before `to`. The last step may be incomplete.
     package var from: Date
     package var to: Date
     /// Seconds: a multiple of `fine`.
     package var step: Int
-    /// How many samples are read at most, from the first app on.
+    /// The most samples to read, starting with the first app.
     package var limit = 2 * maximum
 
     package init(
@@ -57,27 +57,27 @@ package struct QuotaHistory: Sendable, Hashable {
         self.step = step
     }
 
-    /// Seconds between two samples, and for how long they are kept; after that those of an hour are left.
+    /// Seconds between two samples, and how long they are kept. After that only hourly samples remain.
     package static let fine = 300
     package static let fineKept: TimeInterval = 2 * 86_400
     package static let coarse = 3_600
     package static let coarseKept: TimeInterval = 400 * 86_400
-    /// Samples one answer may have.
+    /// The most samples in one answer.
     package static let maximum = 10_000
 
-    /// Seconds of the samples that steps are made of.
+    /// Seconds between the samples that the steps are made of.
     package var resolution: Int { step.isMultiple(of: Self.coarse) ? Self.coarse : Self.fine }
 
-    /// Steps from beginning to end.
+    /// The number of steps in the period.
     package var steps: Int { max(0, Int((to.timeIntervalSince(from) / Double(step)).rounded(.up))) }
 
-    /// The newest end of a step of `seconds` that is not after `now`.
+    /// The latest end of a step of `seconds` that is not after `now`.
     package static func end(of seconds: Int, at now: Date) -> Date {
         let whole = (now.timeIntervalSince1970 / Double(seconds)).rounded(.down)
         return Date(timeIntervalSince1970: whole * Double(seconds))
     }
 
-    /// The finest step that samples are kept for, of which an answer has at most a thousand.
+    /// The finest step for which samples still exist and that gives at most a thousand samples.
     package static func step(from: Date, to: Date, now: Date) -> Int {
         let fits = to.timeIntervalSince(from) / Double(fine) <= 1_000
         if fits, now.timeIntervalSince(from) <= fineKept { return fine }
@@ -87,15 +87,15 @@ package struct QuotaHistory: Sendable, Hashable {
 
 /// Samples of all quotas over time.
 package protocol QuotaHistoryStore: Sendable {
-    /// Whether a sample of that time is still to be taken.
+    /// Whether the sample of that time is still missing.
     func lacks(_ at: Date) async throws -> Bool
 
-    /// Takes the quotas down as the samples of a time, and forgets those that were kept long enough.
+    /// Stores the quotas as samples of a time, and deletes samples past their retention.
     ///
     /// - Parameter at: the end of a step.
-    /// - Returns: whether they were: another replica may have been faster.
+    /// - Returns: whether they were stored. Another replica may have stored this sample already.
     func record(_ quotas: [Quota], at: Date) async throws -> Bool
 
-    /// In order of apps, environments and times. A step without a sample is left out.
+    /// Samples in order of app, environment and time. Steps without a sample are left out.
     func samples(_ history: QuotaHistory) async throws -> [QuotaSample]
 }

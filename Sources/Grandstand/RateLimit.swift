@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A token bucket: `rate` requests a second on average, up to `burst` at once. Pure; the caller brings the time.
+/// A token bucket: `rate` requests a second on average, and up to `burst` at once. Pure: the caller passes the time.
 package struct RateLimit: Sendable, Hashable {
     /// The parameters of a bucket.
     package struct Policy: Sendable, Hashable {
@@ -15,16 +15,16 @@ package struct RateLimit: Sendable, Hashable {
         }
     }
 
-    /// A client's standing after a request, for the `RateLimit` headers.
+    /// The state of a client's bucket after a request, for the `RateLimit` headers.
     package struct Standing: Sendable, Hashable {
-        /// Requests at once at most.
+        /// The most requests at once.
         package var limit: Int
-        /// Requests a second that come back.
+        /// Requests that become allowed each second.
         package var rate: Double
         package var remaining: Int
         /// Seconds until a request is allowed again, or until the bucket is full.
         package var reset: Int
-        /// This request was one too many.
+        /// This request was over the limit.
         package var isExhausted: Bool
     }
 
@@ -36,7 +36,7 @@ package struct RateLimit: Sendable, Hashable {
         filledAt = now
     }
 
-    /// Takes a token if there is one. A clock that went backwards gives none back and takes none away.
+    /// Takes a token if there is one. If the clock went backwards, the number of tokens stays the same.
     package mutating func take(_ policy: Policy, at now: Date) -> Standing {
         fill(policy, at: now)
         let isExhausted = tokens < 1
@@ -47,13 +47,13 @@ package struct RateLimit: Sendable, Hashable {
             isExhausted: isExhausted)
     }
 
-    /// Whether nothing would be lost by forgetting the bucket.
+    /// Whether the bucket is full, so that it can be forgotten.
     package mutating func isFull(_ policy: Policy, at now: Date) -> Bool {
         fill(policy, at: now)
         return tokens >= policy.burst
     }
 
-    /// The standing of a client that takes nothing.
+    /// The client's state, without taking a token.
     package mutating func look(_ policy: Policy, at now: Date) -> Standing {
         fill(policy, at: now)
         let wait = tokens < 1 ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate

@@ -1,25 +1,25 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The result of opening an event again.
+/// The result of reopening an event.
 package struct Reopening: Sendable, Hashable {
-    /// One of its audiences.
+    /// The result for one audience.
     package struct Part: Sendable, Hashable {
-        /// The fate of its channel.
+        /// What happens to the audience's channel.
         package enum Outcome: String, Sendable, Hashable, CaseIterable {
-            /// It has the one it had, with everybody who follows it.
+            /// The channel is kept, with all its followers.
             case kept
-            /// It gets one: its own was never made, or is gone.
+            /// A new channel is created, because there was none or it is gone.
             case new
-            /// It is reached by tokens.
+            /// There is no channel: the audience is reached by tokens.
             case none
         }
 
         package var audience: Audience.ID
         package var outcome: Outcome
-        /// Apple's ID of the channel that is gone.
+        /// Apple's ID of the channel that was lost.
         package var lostChannelID: String?
-        /// APNs may have passed an `end` on.
+        /// APNs may have forwarded an `end` to devices.
         package var mayHaveEnded: Bool
 
         package init(
@@ -33,10 +33,10 @@ package struct Reopening: Sendable, Hashable {
     }
 
     package var event: Event
-    /// Those that were opened again, in the event's order.
+    /// The reopened audiences, in the event's order.
     package var parts: [Part]
-    /// The broadcasts that it sends, in order of acceptance: those with the newest content, which take an end's place in
-    /// APNs' store, and those that go after all because the end does not.
+    /// The broadcasts that reopening sends, in order of acceptance. Some repeat the newest content, so that APNs no
+    /// longer stores the `end`. Others had been stopped by the `end` and are sent now.
     package var broadcasts: [UUID]
 
     package init(event: Event, parts: [Part], broadcasts: [UUID] = []) {
@@ -45,7 +45,7 @@ package struct Reopening: Sendable, Hashable {
         self.broadcasts = broadcasts
     }
 
-    /// Warnings about what cannot be taken back.
+    /// Warnings about what cannot be undone.
     package var warnings: [String] {
         parts.flatMap { part in
             let app = part.audience.words

@@ -1,5 +1,5 @@
-/// The name that a caller may give a request: 1 to 128 of letters, digits and `-._:/+=@`. It is written into logs and
-/// answers as it came, so nothing else is let in.
+/// The ID that a caller may give to a request: 1 to 128 letters, digits and `-._:/+=@`. It is copied to logs and
+/// answers, so no other characters are allowed.
 package struct RequestID: RawRepresentable, Sendable, Hashable {
     package let rawValue: String
 

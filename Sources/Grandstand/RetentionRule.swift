@@ -1,37 +1,38 @@
 package import FoundationEssentials
 
-/// How long rows are kept that nothing needs any more.
+/// How long rows are kept after their last use.
 package struct RetentionRule: Sendable, Hashable {
-    /// The kinds of rows that have a retention; `rawValue` names them in the log.
+    /// The kinds of rows with a retention; `rawValue` is their name in the log.
     package enum Rows: String, Sendable, CaseIterable {
-        /// Settled broadcasts, and tokens that were pushed to with the last push. The newest content of an event stays.
+        /// Settled broadcasts and single pushes, and the tokens of single pushes after their last push. An event's
+        /// newest content stays.
         case broadcasts
-        /// Events that are over, with all that is theirs. An event stays while it has a channel at Apple, a message that
-        /// waits, or a start that is open.
+        /// Events that are over, with all their rows. An event stays while it has a channel at Apple, a waiting message
+        /// or an open start.
         case events
-        /// Channels that were deleted, with what was sent to them.
+        /// Deleted channels, with the messages that were sent to them.
         case channels
         /// Lanes of audiences that were removed.
         case lanes
         /// API keys that were revoked or expired.
         case keys
-        /// Entries of the audit log, in whole days; what is younger than 30 days stays.
+        /// Entries of the audit log, in whole days. Entries younger than 30 days always stay.
         case auditEntries = "audit entries"
-        /// First answers to requests with an `Idempotency-Key`.
+        /// Stored answers to requests with an `Idempotency-Key`.
         case answers = "kept answers"
-        /// Webhook messages that are settled, with their attempts, and what is queued for a disabled webhook.
+        /// Settled webhook messages with their attempts, and messages that wait for a disabled webhook.
         case webhookMessages = "webhook messages"
-        /// Installations that were not seen since, with all that is theirs.
+        /// Installations that were not seen for that time, with all their rows.
         case installations
-        /// Activities that were not reported since: Apple keeps none for half a day.
+        /// Activities without a report for that time. Apple keeps no activity for half a day.
         case activities
         case receipts
-        /// Hours of `device_accounts`: they are added up.
+        /// Hours of `device_accounts`. They are summed up.
         case deviceHours = "hours of device accounts"
     }
 
     package let rows: Rows
-    /// Seconds after their end.
+    /// Seconds from a row's end until it is deleted.
     package let keep: TimeInterval
 
     package init(_ rows: Rows, keep: TimeInterval) {
@@ -42,7 +43,7 @@ package struct RetentionRule: Sendable, Hashable {
     /// How many rows one statement deletes, so that no other transaction waits for it.
     package var step: Int {
         switch rows {
-        // An event has a score of rows besides its messages.
+        // An event has about twenty rows in addition to its messages.
         case .events: 50
         case .channels: 100
         case .auditEntries: 5_000

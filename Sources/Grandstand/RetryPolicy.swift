@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// When to try again: exponential with jitter, bounded, obeying `Retry-After`.
+/// When to retry: exponential backoff with jitter and a ceiling. `Retry-After` is obeyed.
 ///
-/// Apple asks for 15 minutes after a 5xx; a score is stale by then, and repeating an absolute state with the same
+/// Apple asks for 15 minutes after a 5xx. By then a score is out of date. Repeating an absolute state with the same
 /// timestamp is safe, so the first retries come quickly (docs/internals/apns.md C17).
 package struct RetryPolicy: Sendable, Hashable {
     /// Seconds before the first retry, before jitter.
@@ -15,25 +15,25 @@ package struct RetryPolicy: Sendable, Hashable {
         self.ceiling = ceiling
     }
 
-    /// For broadcasts: seconds matter.
+    /// For broadcasts. They are urgent within seconds.
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
-    /// For broadcasts that Apple refused because it does not know their channel: about a second for a reconciliation to
-    /// look into it.
+    /// For broadcasts that Apple refused because it does not know their channel. The pause leaves time for a
+    /// reconciliation.
     package static let doubts = RetryPolicy(base: 2, ceiling: 30)
-    /// For creating and deleting channels: a delay there delays no score.
+    /// For creating and deleting channels, which are less urgent than broadcasts.
     package static let channels = RetryPolicy(base: 0.5, ceiling: 300)
-    /// For creations that Apple refused because the app's Broadcast capability is off: each of them finds out by itself
-    /// when it is on again.
+    /// For creations that Apple refused because the app's Broadcast capability is off. Each creation retries on its
+    /// own.
     package static let capability = RetryPolicy(base: 2, ceiling: 60)
 
-    /// For creations that Apple refused for lack of a place. Nothing tells when one comes free or a limit is raised, so one
-    /// creation of the app asks this often, and the others wait for its answer.
+    /// For creations that Apple refused because no place is free. Nothing tells us when a place becomes free or the
+    /// limit is raised. So one creation of the app retries at this interval, and the others wait for its result.
     package static let places = RetryPolicy(base: 15, ceiling: 15)
 
-    /// The moment of the next try after `attempts` failed ones (at least 1).
+    /// When to try again after `attempts` failures (at least 1).
     ///
-    /// - Parameter jitter: a random number in 0..<1; the delay is between half of and the whole exponential step, so
-    ///   that clients that failed together do not come back together.
+    /// - Parameter jitter: a random number in 0..<1. The delay is between half of the exponential step and the whole
+    ///   step, so that clients that failed together do not retry together.
     package func nextAttempt(after attempts: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date {
         let exponent = Double(min(max(attempts, 1) - 1, 30))
         let step = min(ceiling, base * exp2(exponent))
