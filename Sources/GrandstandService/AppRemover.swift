@@ -2,8 +2,8 @@ package import FoundationEssentials
 package import Logging
 internal import ServiceLifecycle
 
-/// Removes what is left of apps that were deleted, in small steps: while it works, it leaves the database to others for as
-/// long as each step took. A process that dies in the midst of it leaves the rest to the next.
+/// Removes the remaining rows of deleted apps, in small steps. After each step it pauses for as long as the step took,
+/// so that other work can use the database. If the process dies, another one continues.
 package struct AppRemover: Service {
     private let remove: @Sendable () async throws -> Bool
     private let interval: Duration
@@ -11,8 +11,8 @@ package struct AppRemover: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - interval: between two looks whether an app was deleted.
-    ///   - remove: makes a step, and returns whether another may be needed.
+    ///   - interval: the time between two checks for deleted apps.
+    ///   - remove: makes one step, and returns whether another may be needed.
     package init(
         interval: Duration = .seconds(5), now: @escaping @Sendable () -> Date, logger: Logger,
         remove: @escaping @Sendable () async throws -> Bool

@@ -50,8 +50,8 @@ package struct CapabilityWatch: APNsGateway {
 
     package func keyFile(of use: KeyUse) async -> KeyFileState { await gateway.keyFile(of: use) }
 
-    /// An address is read after the alarm that it carries was raised, so a success with it was asked for later than the
-    /// refusal.
+    /// The address contains the alarm, so it was read after the alarm was raised. A success with this address is
+    /// therefore newer than the refusal.
     private func watching<Value: Sendable>(
         _ call: String, _ address: APNsAddress, _ body: () async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
@@ -75,7 +75,7 @@ package struct CapabilityWatch: APNsGateway {
                 evidence: evidence)
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
-            // The next answer says the same.
+            // The next answer gives another chance to record this.
             logger.failed(
                 "whether the app may broadcast was not noted", error, at: .warning, ["app": "\(app.bundleID)"])
         }

@@ -3,19 +3,20 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 
-/// One call to Apple about one leased channel, and what the ledger learns of it: used by the Provisioner's loop, by
-/// reconciliations, and by callers that wait for the answer.
+/// Makes one call to Apple about one leased channel, and records the result. The Provisioner, reconciliations and
+/// callers that wait for the answer use it.
 package struct ChannelCalls: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
     private let reconciliations: any ReconciliationStore
-    /// Seconds after which another caller may take over the channel of one that died; extended as long as a call takes.
+    /// Seconds after which another caller may take over a channel whose caller died. The lease is extended during a
+    /// call.
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let witnesses: ListWitness
 
-    /// Seconds after an unanswered creation before Apple's list is believed not to have it.
+    /// Seconds after an unanswered creation until we trust that Apple's list does not have the channel.
     private static let settlePause: TimeInterval = 2
 
     package init(
@@ -31,18 +32,18 @@ package struct ChannelCalls: Sendable {
         witnesses = ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger)
     }
 
-    /// Asks Apple for the channel whose intent `task` is. When Apple has no place left, one that no device needs any
-    /// more is given back and Apple is asked once more.
+    /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
+    /// deleted, and Apple is asked once more.
     ///
-    /// - Parameter retries: whether the server goes on after a refusal, or the caller was told.
-    /// - Returns: the channel as it is then, and Apple's answer.
+    /// - Parameter retries: `true`: the server retries after a refusal. `false`: the caller is told.
+    /// - Returns: the channel after the call, and Apple's answer.
     package func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
         let keeper = keep(task)
         defer { keeper.cancel() }
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
-            // The lease has ended, and the creation is another caller's: Apple is not asked.
+            // The lease has ended, and another caller now makes the creation. Apple is not asked here.
             return (task.channel, .withheld("its turn was over before APNs was asked"))
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
@@ -61,7 +62,7 @@ package struct ChannelCalls: Sendable {
             case .refused(let refusal) where retries:
                 .notCreated(
                     state: refusal.isPassing ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
-            // Apple never saw it.
+            // Apple never received the call.
             case .unsent where retries, .withheld where retries:
                 .notCreated(state: .creating, nextAttemptAt: next(task))
             case .refused, .unsent, .withheld: .notCreated(state: .deleted, nextAttemptAt: nil)
@@ -93,14 +94,15 @@ package struct ChannelCalls: Sendable {
         return (try await record(outcome, of: task, by: actor), answer)
     }
 
-    /// The task's lease lasts as long as its calls do.
+    /// Extends the task's lease until its calls end.
     private func keep(_ task: ChannelTask) -> Task<Void, Never> {
         keepLease(of: lease, logger) {
             try await channels.extendLease(of: task, until: now().addingTimeInterval(lease))
         }
     }
 
-    /// The server waits for a database that is away; a caller is told, and Apple's list tells the server.
+    /// If the database is away, the server waits for it. A waiting caller gets an error instead, and the server later
+    /// learns the result from Apple's list.
     private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
         guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
         return try await insisting("a channel's outcome could not be recorded; trying again", logger) {
@@ -118,16 +120,16 @@ package struct ChannelCalls: Sendable {
         return !listing.channelIDs.contains(channelID)
     }
 
-    /// The outcome of an attempt to get a place back.
+    /// The result of an attempt to free a place.
     enum Reclaim: Sendable, Hashable {
         case deleted
-        /// Apple did not delete it; the server goes on trying.
+        /// Apple did not delete the channel. The server keeps trying.
         case kept
-        /// Every channel is needed.
+        /// No channel can be deleted.
         case none
     }
 
-    /// Deletes a channel that is kept though no device needs it.
+    /// Deletes a channel that is still kept although no device needs it.
     func reclaim(_ app: AppEnvironment, by actor: AuditActor) async throws -> Reclaim {
         let spare = try await channels.reclaim(
             app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
@@ -140,7 +142,7 @@ package struct ChannelCalls: Sendable {
         let (policy, after): (RetryPolicy, Int) =
             switch refusal?.meaning {
             case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
-            // A refusal that only people can mend is asked again slowly.
+            // Only people can end the cause of such a refusal, so the retries are slow.
             case .quota: (.places, 1)
             case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
             case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
@@ -170,6 +172,6 @@ package struct ChannelCalls: Sendable {
 }
 
 extension APNsRefusal {
-    /// Whether the same request may well succeed soon: the creation is still on its way then.
+    /// Whether the same request may soon succeed. Then the creation stays pending.
     fileprivate var isPassing: Bool { meaning == .throttled || meaning == .unavailable }
 }

@@ -8,7 +8,7 @@ package struct ChannelOperations: Sendable {
     private let channels: any ChannelStore
     private let calls: ChannelCalls
     private let now: @Sendable () -> Date
-    /// How long a call to Apple may take before another worker may take the channel over.
+    /// Seconds that a call to Apple may take before another worker may take over the channel.
     private let lease: TimeInterval
 
     package init(
@@ -22,8 +22,7 @@ package struct ChannelOperations: Sendable {
         self.now = now
     }
 
-    /// Idle channels that one caller has deleted at most to get a place: another that needs one may take the place that
-    /// came free.
+    /// The most unused channels that one caller deletes to get a place. Another caller may take a place that was freed.
     private static let reclaims = 3
 
     /// Creates a channel at Apple, within the quota. At the limit, a channel that is only kept gives its place up first.
@@ -127,9 +126,10 @@ package struct ChannelOperations: Sendable {
         }
     }
 
-    /// The problem for a caller whose answer was no success.
+    /// The error for a caller whose call did not succeed.
     ///
-    /// - Parameter changes: whether the call changes something at Apple, so that it may have been done.
+    /// - Parameter changes: whether the call changes something at Apple, so that an unanswered call may have had an
+    ///   effect.
     func problem<Value>(
         _ answer: APNsAnswer<Value>, address: APNsAddress, verb: String, changes: Bool = false
     ) async throws -> Problem {

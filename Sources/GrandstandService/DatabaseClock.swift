@@ -4,23 +4,23 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The database's clock, as this process knows it: leases, alignment, expiry and first sights of all replicas go by it, so
-/// it does not matter how their own clocks are set.
+/// This process's estimate of the database's clock. Leases, alignment and expiry of all replicas use it, so errors of
+/// their own clocks do not matter.
 ///
-/// Between two looks it goes on by a steady clock, also while the database cannot be asked.
+/// Between two readings a monotonic clock continues it, even while the database is away.
 package final class DatabaseClock: Service {
-    /// Looks at the database's clock.
+    /// Reads the database's clock.
     package typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
 
     /// This machine's clocks.
     package struct OwnClocks: Sendable {
-        /// The one that people and NTP set.
+        /// The wall clock, which people and NTP set.
         package let wall: @Sendable () -> Date
         private let start = ContinuousClock.now
 
         package init(wall: @escaping @Sendable () -> Date) { self.wall = wall }
 
-        /// By the monotonic clock, since this was made.
+        /// Time on the monotonic clock since this value was created.
         var steady: Duration { start.duration(to: .now) }
 
         /// Asks for another clock's time.
@@ -40,20 +40,20 @@ package final class DatabaseClock: Service {
         var lead: TimeInterval = 0
     }
 
-    /// Between two looks.
+    /// The time between two readings.
     private static let interval = Duration.seconds(2)
 
     private let own: OwnClocks
     private let look: Look
     private let logger: Logger
-    /// Called with the seconds by which the own wall clock is ahead, after every look.
+    /// Called after every reading with the seconds by which this machine's wall clock is ahead.
     private let onLead: @Sendable (TimeInterval) -> Void
     private let state = Mutex(State())
-    /// Nanoseconds since 1970 when the steady clock stood at zero: read millions of times, so without a lock.
+    /// Nanoseconds since 1970 when the monotonic clock was zero. It is read millions of times, so it needs no lock.
     private let origin: Atomic<Int64>
     private let isUsable = Atomic(true)
 
-    /// Knows the database's time from the first look on; until then it takes the wall clock for it.
+    /// Until the first reading it uses this machine's wall clock.
     package init(
         wall: @escaping @Sendable () -> Date, look: @escaping Look,
         onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
@@ -72,7 +72,7 @@ package final class DatabaseClock: Service {
         return Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
     }
 
-    /// Whether work may be claimed: not while the wall clock is so far off that Apple would refuse its tokens.
+    /// Whether work may be claimed. It may not if the wall clock is so wrong that Apple would refuse provider tokens.
     package var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
 
     /// Seconds by which the wall clock is ahead, by the last look.

@@ -6,28 +6,29 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Claims due lanes of one environment, sends their heads to its host, settles the verdicts. It learns of work from the
-/// database, so one process or twenty work the same; what ails the other environment's host does not concern it.
+/// Claims due lanes of one environment, sends the first message of each to APNs, and records the results. It finds work
+/// in the database, so any number of processes can work together. A problem of the other environment's host does not
+/// affect it.
 ///
-/// Work that comes to its own process may be claimed with its acceptance (`Departures`), by the rules of every claim.
+/// Messages accepted in this process may be claimed in the same transaction (`Departures`), by the same rules.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
         /// Requests to Apple at a time: about 100 for each connection keep its windows full (docs/internals/http2.md).
         package var concurrency: Int
-        /// Lanes in one claim: a goal of another app waits for one such claim at most.
+        /// The most lanes in one claim. An urgent message of another app waits for at most one such claim.
         package var batch = 100
         /// Seconds between two messages of one lane.
         package var laneInterval: TimeInterval
-        /// Seconds until a lane claimed by a replica that died is taken by another. Extended while a request is under
-        /// way, so it may be shorter than one.
+        /// Seconds until another replica takes the lanes of a replica that died. The lease is extended during a
+        /// request, so it may be shorter than a request.
         package var lease: TimeInterval
-        /// How long a stop waits for requests under way.
+        /// How long a stop waits for requests in flight.
         package var drain: Drain
-        /// The longest sleep: then work is found whose signal was lost.
+        /// The longest sleep. A poll after it finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
 
-        /// Places that must be free for a claim while others are taken: each claim waits for the disk once, however
-        /// few lanes it takes.
+        /// The free places that a claim needs while others are in use. Each claim costs one disk write, however few
+        /// lanes it takes.
         var leastRoom: Int { max(1, min(batch, concurrency / 4)) }
 
         package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Drain) {
@@ -91,8 +92,8 @@ package final class Dispatcher: Service {
         self.logger = logger
     }
 
-    /// Runs until a graceful stop: no more claims then, requests under way finish within `drain`, the rest is given
-    /// back uncharged.
+    /// Runs until a graceful stop. Then it claims no more, and requests in flight may finish within `drain`. The rest
+    /// is given back, and the attempt does not count.
     package func run() async {
         counting(.circuit(environment, isOpen: false))
         let loop = WorkLoop<ClaimedDelivery>(
@@ -115,10 +116,10 @@ package final class Dispatcher: Service {
 
     // MARK: Departures
 
-    /// A claim for as many of `wanted` lanes that were brought work here as may leave with its commit.
+    /// A claim for up to `wanted` lanes that can be sent as soon as the accepting transaction commits.
     ///
-    /// Many leave room for a claim: messages that wait in the database may be urgent, or another app's. One may have
-    /// the last place.
+    /// Several lanes leave room for a normal claim, because waiting messages may be urgent or from another app. A
+    /// single lane may use the last place.
     private func departure(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
         guard loop.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
         let free = settings.concurrency - loop.doing
@@ -126,7 +127,7 @@ package final class Dispatcher: Service {
         return limit > 0 ? laneClaim(limit, held: loop.lasting) : nil
     }
 
-    /// Sends messages that were taken by a committed claim. During a stop they are given back.
+    /// Sends messages that a committed transaction claimed. During a stop they are given back.
     private func depart(_ deliveries: [ClaimedDelivery], from loop: WorkLoop<ClaimedDelivery>) {
         spend(deliveries)
         loop.begin(deliveries)
@@ -208,7 +209,8 @@ package final class Dispatcher: Service {
                 mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore), of: delivery)
     }
 
-    /// A message whose answer a stop does not wait for goes back uncharged; a start that was sent is never repeated.
+    /// Gives back a message whose answer a stop does not wait for; the attempt does not count. A start that was sent is
+    /// never repeated.
     private func giveUp(_ delivery: ClaimedDelivery, hasBegun: Bool) -> WorkLoop<ClaimedDelivery>.Settling {
         guard hasBegun, delivery.message.subject == .start else { return settling(nil, of: delivery) }
         return settling(

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Lets one loop sleep until it is rung or a time has passed. Rings while it does not sleep are kept, as one.
+/// Lets one loop sleep until somebody rings or a time has passed. Rings before the sleep count as one and end it at
+/// once.
 package final class Doorbell: Sendable {
     private enum State {
         case quiet

@@ -1,10 +1,10 @@
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The time that a stop of this process gives to what is under way. Services are stopped one after the other; they share
-/// one of these, so that the last does not begin to wait when the first has waited for its full time.
+/// The time that a stop of this process leaves for work in progress. Services stop one after the other and share one
+/// `Drain`, so that their waiting times do not add up.
 package final class Drain: Sendable {
-    /// After its end: for writing down what came of it. What is not written by then is given up.
+    /// Time after the drain to record results. Results that are not recorded by then are lost.
     package static let margin = Duration.seconds(2)
 
     private let duration: Duration
@@ -13,9 +13,9 @@ package final class Drain: Sendable {
     /// - Parameter duration: counted from the first `begin`.
     package init(_ duration: Duration) { self.duration = duration }
 
-    /// A stop begins, unless it has begun already.
+    /// Begins the stop, unless it has begun.
     ///
-    /// - Returns: the end.
+    /// - Returns: when the drain ends.
     @discardableResult
     package func begin() -> ContinuousClock.Instant {
         end.withLock { end in
@@ -40,12 +40,12 @@ package final class Drain: Sendable {
 
     package var hasBegun: Bool { end.withLock { $0 != nil } }
 
-    /// Runs `body` in a task of its own. From a graceful stop or a cancellation of the caller on, which here mean the same,
-    /// it may end within the drain; then it is cancelled.
+    /// Runs `body` in its own task. After a graceful stop or a cancellation of the caller, `body` may finish within the
+    /// drain. Then it is cancelled.
     ///
     /// - Parameters:
     ///   - onStop: called when a stop begins.
-    ///   - onEnd: called at the end of the drain, if `body` runs still.
+    ///   - onEnd: called at the end of the drain if `body` still runs.
     package func run<Value: Sendable>(
         onStop: @escaping @Sendable () -> Void = {}, onEnd: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable () async throws -> Value

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
 
-/// Extends a lease three times in its length, until it is cancelled: so a lease may be short, and what a process that died
-/// had in hand, or a claim had whose answer was lost, is taken up within seconds.
+/// Extends a lease until it is cancelled, three times in each lease time. So leases can be short, and the work of a
+/// dead process is taken over within seconds.
 ///
-/// - Parameter extend: what it throws is logged as a warning.
+/// - Parameter extend: its errors are logged as warnings.
 func keepLease(
     of seconds: TimeInterval, _ logger: Logger, _ extend: @escaping @Sendable () async throws -> Void
 ) -> Task<Void, Never> {
@@ -20,10 +20,10 @@ func keepLease(
     }
 }
 
-/// Does `body` until the database takes it or the task is cancelled: what somebody outside has answered is not lost
-/// because the database is away.
+/// Repeats `body` until the database has accepted it or the task is cancelled. So an answer from an external service is
+/// not lost while the database is away.
 ///
-/// - Throws: what `body` throws, but for a database that is away only when the task was cancelled.
+/// - Throws: errors of `body`. The error of a database that is away is thrown only after cancellation.
 func insisting<Value: Sendable>(
     _ failure: Logger.Message, _ logger: Logger, _ body: () async throws -> Value
 ) async throws -> Value {

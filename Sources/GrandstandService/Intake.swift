@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// The entry of broadcasts: each is planned by the pure `DeliveryPlan` and made durable before it is answered.
+/// Accepts broadcasts. Each is planned by the pure `DeliveryPlan`, and is committed before the caller gets an answer.
 package struct Intake: Sendable {
     private let outbox: any Outbox
     private let plan: DeliveryPlanning
@@ -11,9 +11,8 @@ package struct Intake: Sendable {
 
     /// Items from which a call counts as bulk.
     static let bulkSize = 50
-    /// Bulk calls that are accepted at a time. A call of 500 keeps a processor and a connection for a tenth of a second:
-    /// four of them left none to a single goal of another app, and little to the sends they were made for; two gained
-    /// nothing over one.
+    /// The number of bulk calls accepted at the same time. A call of 500 uses a processor and a connection for a tenth
+    /// of a second. With four of them nothing was left for a single urgent message. Two were not faster than one.
     static let bulkPermits = 1
     /// Smaller calls with several items that are accepted at a time.
     static let batchPermits = 2
@@ -44,10 +43,10 @@ package struct Intake: Sendable {
         try await outbox.rehearse(intake, now: now(), plan: plan)
     }
 
-    /// Decides what a state comes to: when this returns, the decision and the message that it needs are committed.
+    /// Decides the outcome of a state. When this returns, the decision and its message are committed.
     ///
-    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
-    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    /// - Returns: the broadcast for the state; `nil`: nothing is new.
+    /// - Throws: the `Problem` for which the state is refused; then nothing was changed.
     package func tell(_ state: StateIntake) async throws -> Broadcast? {
         try await outbox.tell(state, now: now(), plan: plan)
     }
@@ -64,8 +63,8 @@ package struct Intake: Sendable {
         try await outbox.accept(items, now: now(), plan: plan)
     }
 
-    /// The queue in which a call with so many items waits for its turn, before it takes a connection: calls that wait
-    /// would hold all there are, and a goal would wait for them. `nil`: it need not wait.
+    /// The queue in which a call with this many items waits before it takes a database connection. Otherwise waiting
+    /// calls would hold all connections, and urgent messages would wait for them. `nil`: no waiting is needed.
     package func turn(for items: Int) -> Semaphore? {
         if items >= Self.bulkSize { return bulk }
         return items > 1 ? batches : nil

@@ -4,8 +4,7 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// When each key was last used, gathered in memory and written every few seconds: one statement for all keys, however
-/// many requests they made.
+/// Collects in memory when each key was last used, and writes all of them every few seconds in one statement.
 package final class KeyUses: KeyUseRecorder, Service {
     private let ledger: any KeyLedger
     private let interval: Duration
@@ -30,11 +29,11 @@ package final class KeyUses: KeyUseRecorder, Service {
             return .idle()
         }
         await loop.run()
-        // In a task of its own: this one may be cancelled.
+        // A separate task, because this one may be cancelled.
         await Task { try? await write() }.value
     }
 
-    /// Writes the uses since the last time. Uses that cannot be written now go with the next.
+    /// Writes the uses since the last write. If it fails, they are written next time.
     func write() async throws {
         let batch = uses.withLock { uses in
             let batch = uses

@@ -4,8 +4,8 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// Reads Apple's list before a creation is asked for, unless one was read lately: if the call goes unanswered, only what
-/// that list lacked can be its channel. One list serves all creations of an app for half a minute.
+/// Reads Apple's list before a creation, unless it was read recently. If the creation then gets no answer, only a
+/// channel that was not in the list can be the new one. One list serves all creations of an app for half a minute.
 struct ListWitness: Sendable {
     private let management: ManagementCalls
     private let reconciliations: any ReconciliationStore
@@ -13,10 +13,10 @@ struct ListWitness: Sendable {
     private let logger: Logger
     private let memory = Memory()
 
-    /// Seconds for which a list serves: well below the age at which it bears no witness any more.
+    /// Seconds for which a list is used: well below the age at which it no longer counts.
     private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
 
-    /// Seconds after a list that could not be had before one is asked for again.
+    /// Seconds to wait after a failed reading of the list.
     private static let rest: TimeInterval = 5
 
     init(
@@ -29,10 +29,11 @@ struct ListWitness: Sendable {
         self.logger = logger
     }
 
-    /// Makes sure that a list bears witness for the creation. Without one the creation is asked for all the same: an
-    /// event without a channel is worse than a channel that people have to look at.
+    /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
+    /// anyway. An event without a channel is worse than a channel that people must check.
     ///
-    /// - Returns: whether the list is younger than the task's lease, so that the creation begins later than that says.
+    /// - Returns: whether the list is newer than the task's lease, so that the creation begins later than the lease
+    ///   says.
     func see(_ task: ChannelTask) async -> Bool {
         let app = task.address.app
         let latest = [task.listAskedAt, memory.askedAt(app)].compactMap { $0 }.max()
@@ -62,10 +63,10 @@ struct ListWitness: Sendable {
     /// What this process read: tasks that were leased before do not know.
     private final class Memory: Sendable {
         private struct Times {
-            /// When the last list that was taken down was asked for.
+            /// When the last stored list was requested.
             var list: Date?
             var failure: Date?
-            /// Callers that come meanwhile wait for it.
+            /// The reading in progress. Other callers wait for it.
             var reading: Task<Void, Never>?
         }
 

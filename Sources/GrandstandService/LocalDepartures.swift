@@ -2,13 +2,13 @@ package import APNsWire
 package import Grandstand
 internal import Synchronization
 
-/// Gives transactions that accept broadcasts the dispatchers that run in their process.
+/// Connects transactions that accept broadcasts with the dispatchers in the same process.
 package final class LocalDepartures: Departures {
-    /// The way of accepted messages to a dispatcher.
+    /// The connection to one dispatcher.
     struct Way: Sendable {
-        /// A claim for as many lanes as may leave now, of so many; `nil`: none may.
+        /// A claim for at most `wanted` lanes that may be sent now; `nil`: none may.
         let claim: @Sendable (_ wanted: Int) -> LaneClaim?
-        /// Sends what was taken by such a claim.
+        /// Sends the messages of such a claim.
         let depart: @Sendable ([ClaimedDelivery]) -> Void
     }
 

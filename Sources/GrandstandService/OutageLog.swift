@@ -2,14 +2,13 @@ internal import Grandstand
 package import Logging
 internal import Synchronization
 
-/// Logs an outage of something that is tried again and again: a warning when it begins, a notice when it is over.
+/// Logs an outage of repeated work: a warning when it begins and a notice when it ends.
 ///
-/// A loop that tries twice a second and logs each time buries everything else of the minutes that matter; one that logs
-/// nothing leaves people with the effects.
+/// Logging every failure of a frequent loop would hide other messages. Logging nothing would hide the cause.
 package final class OutageLog: OutageReporter {
     private struct Outage {
         let since = ContinuousClock.now
-        /// Whether a warning was logged.
+        /// Whether the warning was logged.
         var isTold: Bool
         var failures = 1
     }
@@ -24,7 +23,7 @@ package final class OutageLog: OutageReporter {
         self.logger = logger
     }
 
-    /// A failure that a stop has brought about is none.
+    /// Records a failure. A failure caused by a stop is ignored.
     package func failed(_ error: any Error) {
         guard !Task.isCancelled else { return }
         let begins = outage.withLock { outage in

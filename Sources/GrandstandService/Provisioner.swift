@@ -3,8 +3,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Makes the channels that events need, and deletes those that none needs. Level-triggered: each round recomputes its
-/// work from the database; the reason it woke does not matter.
+/// Creates the channels that events need, and deletes those that no event needs. Each round computes its work from the
+/// database, so the reason for the round does not matter.
 package struct Provisioner: Service {
     private let channels: any ChannelStore
     private let calls: ChannelCalls
@@ -15,7 +15,7 @@ package struct Provisioner: Service {
     private let logger: Logger
 
     package struct Settings: Sendable {
-        /// How long events hold their channels.
+        /// How long events keep their channels.
         package var tenure: ChannelTenure
         /// Seconds after which another replica may take over the channel of one that died.
         package var lease: TimeInterval
@@ -28,7 +28,7 @@ package struct Provisioner: Service {
         package var alignPauses = 4
         /// The shortest time between two claims, so that calls that end together are followed by one.
         package var claimInterval: Duration = .milliseconds(5)
-        /// The longest sleep: then work is found whose signal was lost.
+        /// The longest sleep. A poll after it finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(5)
 
         package init(tenure: ChannelTenure, lease: TimeInterval) {
@@ -51,8 +51,8 @@ package struct Provisioner: Service {
         self.logger = logger
     }
 
-    /// Two loops: one aligns the ledger with the events, the other makes the calls that are due, as many at a time as
-    /// `concurrency` allows. An outage of Apple's, with its slow calls, never keeps the first from turning.
+    /// Runs two loops. One aligns the channels with the events. The other makes due calls to Apple, at most
+    /// `concurrency` at a time. Slow calls to Apple never block the first loop.
     package func run() async {
         let calling = WorkLoop(
             .init(places: settings.concurrency, rest: settings.claimInterval, pollInterval: settings.pollInterval),
@@ -63,7 +63,7 @@ package struct Provisioner: Service {
                 rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
             failure: "channels could not be aligned", logger: logger, now: now
         ) {
-            // Alignment may have failed after earlier ones succeeded: their calls are due all the same.
+            // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
             // What is due already is the other loop's, and rings when it is done.

@@ -3,13 +3,13 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Takes samples of all quotas every five minutes of the database's clock, one replica for all. What no replica was there
-/// to see is a gap: nothing is made up for it later.
+/// Samples all quotas every five minutes of the database's clock. One replica does it for all. If no replica runs, the
+/// samples are missing and are not made up later.
 package struct QuotaSampler: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels: what `ChannelStore.quotas` asks for.
         package var tenure: ChannelTenure
-        /// Seconds after which a sample is too late to stand for its time.
+        /// Seconds after which a sample is too late for its time.
         package var patience: TimeInterval = 60
 
         package init(tenure: ChannelTenure) { self.tenure = tenure }

@@ -3,8 +3,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Looks whether an app's quota came to another level, for webhooks that want to know; while there are none, it only asks
-/// for that.
+/// Checks whether an app's quota reached another level, for webhooks that subscribe to this. Without such webhooks it
+/// does nothing else.
 package struct QuotaWatch: Service {
     private let channels: any ChannelStore
     private let levels: any QuotaLevels

@@ -4,8 +4,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Reconciles every app and environment from time to time, and whenever a creation went unanswered. It changes what it
-/// is sure of, and never deletes or adopts a channel made elsewhere: that is for people to ask for.
+/// Reconciles every app and environment regularly, and after each unanswered creation. It makes only changes that are
+/// certain. It never deletes or adopts a channel that was created elsewhere; only people can request that.
 package struct Reconciler: Service {
     package struct Settings: Sendable {
         /// Seconds between runs for one app and environment; 0: only when they are needed.
@@ -33,7 +33,7 @@ package struct Reconciler: Service {
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
-    /// Runs at a time: an app whose calls take long does not keep others waiting.
+    /// Runs at the same time, so that an app with slow calls does not delay others.
     private static let concurrency = 4
 
     package init(

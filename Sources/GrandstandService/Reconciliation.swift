@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 
-/// One run of a reconciliation: Apple's list against the ledger, and what follows.
+/// One reconciliation: compares Apple's list with our channels and acts on the differences.
 package struct Reconciliation: Sendable {
     private let management: ManagementCalls
     private let channelCalls: ChannelCalls
@@ -35,7 +35,7 @@ package struct Reconciliation: Sendable {
 
     var leasedUntil: Date { now().addingTimeInterval(lease) }
 
-    /// Apple's list could not be had: the run changed nothing.
+    /// Apple's list could not be read, so the run changed nothing.
     package struct Unreadable: Error {
         package let address: APNsAddress
         package let answer: APNsAnswer<ChannelListing>
@@ -54,7 +54,7 @@ package struct Reconciliation: Sendable {
             counting(.reconciled(report.alarm == nil ? .ok : .alarm))
             return report
         } catch {
-            // One that another replica took over is that one's.
+            // If another replica took over the run, that replica counts it.
             if !(error is ReconciliationLost) { counting(.reconciled(.failed)) }
             let again = RetryPolicy.channels.nextAttempt(
                 after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))

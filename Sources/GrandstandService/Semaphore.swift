@@ -11,8 +11,8 @@ package final class Semaphore: Sendable {
 
     package init(permits: Int) { state = Mutex(State(free: permits)) }
 
-    /// Runs `body` with a permit of its own. A task that is cancelled while it waits gets its turn all the same, and sees
-    /// in `body` that it was.
+    /// Runs `body` with a permit. A task that is cancelled while it waits still gets its turn; `body` can check for
+    /// cancellation.
     package func withPermit<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -35,7 +35,7 @@ package final class Semaphore: Sendable {
         }
     }
 
-    /// A permit that is given back goes to the next in line without becoming free in between.
+    /// The permit goes directly to the next waiting task.
     private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {

@@ -10,7 +10,7 @@ internal import Synchronization
 package final class SendRates: Sendable {
     private struct App {
         var learned: AppSendRate
-        /// Replicas that are limited, this one included.
+        /// The number of replicas with a limit, including this one.
         var replicas = 1
         /// Seconds in which each lane that waits would have its turn.
         var patience = SendRates.firstPatience
@@ -104,10 +104,10 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Takes account of an answer.
+    /// Records an answer.
     ///
-    /// - Parameter lane: the lane of the request, or any number for its token.
-    /// - Returns: when the lane may send next, where APNs throttles this lane alone.
+    /// - Parameter lane: the lane of the request, or any fixed number for its token.
+    /// - Returns: when the lane may send next, if APNs throttles only this lane.
     func record(
         _ answer: APNsAnswer<Void>, of bundleID: BundleID, lane: Int, sentAt: Date, at now: Date
     ) -> Date? {
@@ -128,9 +128,9 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Forgets limits that were not met for long.
+    /// Forgets limits that were not met for a long time.
     ///
-    /// - Returns: the rates of those that stand.
+    /// - Returns: the rates that remain.
     func learned(of replica: UUID, at now: Date) -> [LearnedRate] {
         guard isAnyLimited else { return [] }
         return state.withLock { $0.limited }.compactMap { bundleID in
@@ -254,7 +254,7 @@ package struct RateExchange: Service {
         for rates in rates { rates.hear(throttles) }
     }
 
-    /// Says that this replica sends nothing more.
+    /// Tells the other replicas that this one sends nothing more.
     package func leave() async {
         for environment in Set(rates.map(\.environment)) where rates.contains(where: \.isAnyLimited) {
             _ = try? await store.exchange([], of: replica, in: environment)

@@ -10,7 +10,7 @@ struct Round<Work: Sendable>: Sendable {
 
     /// Nothing was claimed.
     ///
-    /// - Parameter due: when the next round is wanted if nothing rings before; `nil`: nothing is known to become due.
+    /// - Parameter due: when to run the next round if nobody rings before; `nil`: no due time is known.
     static func idle(until due: Date? = nil) -> Round { Round(work: [], next: due.map { .at($0) } ?? .whenRung) }
 
     /// Work that is to begin now, and another round at once, for more may be due. Where there is none, the next is when
@@ -43,20 +43,20 @@ enum NextRound: Sendable, Equatable {
 /// Another transaction has locked the rows that a settlement is to change: it is tried again a little later.
 struct LockedByAnother: Error {}
 
-/// The loop of all leased work: claim as many pieces as there are free places, do each, settle what came of it, sleep
-/// until the doorbell rings or the next is due. At a stop, what is under way may end.
+/// The loop for all leased work: claims as much as there are free places, does each piece, records the result, and
+/// sleeps until the doorbell rings or the next piece is due. At a stop, work in progress may finish.
 ///
 /// A round recomputes its work from the database; the reason it woke does not matter. No place waits for another's
 /// settlement.
 final class WorkLoop<Work: Sendable>: Sendable {
-    /// Records what came of a piece of work. It is repeated while the database is away or another transaction has locked
-    /// its rows.
+    /// Records the result of a piece of work. It is repeated while the database is away or another transaction has
+    /// locked its rows.
     typealias Settling = @Sendable () async throws -> Void
 
     struct Settings: Sendable {
         /// Pieces of work under way at a time.
         var places = 1
-        /// Places that must be free for a claim: each claim waits for the disk once, however few pieces it takes.
+        /// The free places that a claim needs. Each claim costs one disk write, however few pieces it takes.
         var leastRoom = 1
         /// The shortest time between a round that left the loop idle and the next, so that rings close together are one.
         var rest: Duration = .zero
@@ -65,7 +65,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// a database that hung.
         var restPerRound = 0
         var longestRest = Duration.seconds(2)
-        /// The longest sleep: then work is found whose signal was lost.
+        /// The longest sleep. A poll after it finds work whose signal was lost.
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
@@ -107,7 +107,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// Not running yet, or stopping: nothing new begins.
         case closed
         case open
-        /// A stop does not wait any longer.
+        /// The stop no longer waits for work.
         case cut
     }
 
@@ -148,7 +148,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         settling = OutageLog("outcomes could not be recorded", logger)
     }
 
-    /// Asks for a round. One that is under way is followed by another.
+    /// Requests a round. If one is running, another follows.
     func ring() { doorbell.ring() }
 
     /// Whether it runs, and no stop has begun.
@@ -234,7 +234,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     private func end(_ piece: Int, with settling: Settling?) async {
         let hasMadeRoom = state.withLock { state -> Bool? in
-            // Given up meanwhile.
+            // The work was given up in the meantime.
             guard state.pieces[piece]?.doing != nil else { return nil }
             state.pieces[piece]?.doing = nil
             state.doing -= 1
@@ -270,7 +270,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 try? await Task.sleep(for: pause)
                 pause = min(pause * 2, Self.longestPause)
             } catch {
-                // When the lease ends, the work is done again.
+                // The work is repeated after its lease ends.
                 return logger.failed("an outcome was not recorded", error)
             }
         } while !settings.drain.isOver(for: Self.lastTries)
