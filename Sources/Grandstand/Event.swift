@@ -92,10 +92,10 @@ package struct Event: Sendable, Hashable {
         case scheduled
         case live
         /// An `end` was accepted, or the server closed the event because neither an `end` nor another message came. The
-        /// event is live again if the `end` is withdrawn or the event is reopened. An event closed by the server is
-        /// also live again when its end is moved into the future.
+        /// event leaves this state if the `end` is withdrawn or the event is reopened. An event closed by the server also
+        /// leaves it when its end is moved into the future.
         case ended
-        /// The organiser deleted the event. Reopening makes it live again.
+        /// The organiser deleted the event. Reopening ends this state.
         case cancelled
 
         /// Whether the event accepts no more broadcasts.

@@ -4,7 +4,7 @@ package import Logging
 internal import ServiceLifecycle
 
 /// Checks whether an app's quota reached another level, for webhooks that subscribe to this. Without such webhooks it
-/// does nothing else.
+/// only checks whether there are any.
 package struct QuotaWatch: Service {
     private let channels: any ChannelStore
     private let levels: any QuotaLevels
