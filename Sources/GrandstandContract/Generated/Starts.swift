@@ -283,6 +283,8 @@ extension Contract {
         public var variant: String?
         /// How far the start of an event is.
         public var state: StartState
+        /// What it waits for while state is waiting, else null.
+        public var waitingFor: StartWait?
         /// When the first push was made.
         public var startedAt: Date?
         /// When nothing was left to send for the last time.
@@ -298,13 +300,14 @@ extension Contract {
         /// What is left out is not said.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, state: StartState,
-            startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts, byReason: [String: Int],
-            perSecond: Double? = nil
+            waitingFor: StartWait? = nil, startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts,
+            byReason: [String: Int], perSecond: Double? = nil
         ) {
             self.bundleId = bundleId
             self.environment = environment
             self.variant = variant
             self.state = state
+            self.waitingFor = waitingFor
             self.startedAt = startedAt
             self.finishedAt = finishedAt
             self.counts = counts
@@ -323,6 +326,7 @@ extension Contract {
             environment = try object.required("environment")
             variant = try object.optional("variant")
             state = try object.required("state")
+            waitingFor = try object.optional("waitingFor")
             startedAt = try object.optional("startedAt")
             finishedAt = try object.optional("finishedAt")
             counts = try object.required("counts")
@@ -335,6 +339,7 @@ extension Contract {
             object.member("environment", environment)
             if let variant { object.member("variant", variant) }
             object.member("state", state)
+            object.member("waitingFor", waitingFor)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
             object.member("counts", counts)
