@@ -33,24 +33,24 @@ struct ConsoleMatchTests {
 
             let match = "/console/events/derby"
             let goal = [("event", "update"), ("contentState", #"{"home": 1, "away": 0, "minute": 23}"#)]
-            let preview = try await browser.send(match + "/preview", on: match + "/compose", goal)
+            let preview = try await browser.send(match + "/preview", on: match, goal)
             #expect(preview.status == 200)
             for text in ["1 – 0", "of 5,120 bytes", "It goes at once", "&quot;content-state&quot;"] {
                 #expect(preview.body.contains(text), "\(text)")
             }
             #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 0)
-            try await browser.submit(match + "/send", on: match + "/compose", goal)
+            try await browser.submit(match + "/send", on: match, goal)
             let page = try await browser.page(match, containing: "Apple took it (200)")
             for text in ["1 – 0", "23′", "Derby &lt;b&gt;", "<span class=\"latency\">", "key:"] {
                 #expect(page.body.contains(text), "\(text)")
             }
 
             // The next one begins with what people have now; a scheduled one is taken back.
-            let composer = try await browser.get(match + "/compose")
+            let composer = try await browser.get(match)
             #expect(composer.body.contains("&quot;home&quot;: 1,"))
             let later = RFC3339.text(Date().addingTimeInterval(3_600))
             try await browser.submit(
-                match + "/send", on: match + "/compose", [("contentState", #"{"home": 9}"#), ("sendAt", later)])
+                match + "/send", on: match, [("contentState", #"{"home": 9}"#), ("sendAt", later)])
             let scheduled = try await browser.page(match, containing: "/withdraw\"")
             let action = try #require(
                 scheduled.body.components(separatedBy: "action=\"").dropFirst()
@@ -59,9 +59,9 @@ struct ConsoleMatchTests {
             #expect(try await browser.get(match).body.contains("<span class=\"state cancelled\">cancelled</span>"))
 
             // An end is asked about, then sent; then it is taken back.
-            let question = try await browser.send(match + "/send", on: match + "/compose", [("event", "end")])
+            let question = try await browser.send(match + "/send", on: match, [("event", "end")])
             #expect(question.status == 200 && question.body.contains("Is it really over?"))
-            try await browser.submit(match + "/send", on: match + "/compose", [("event", "end"), ("confirmed", "yes")])
+            try await browser.submit(match + "/send", on: match, [("event", "end"), ("confirmed", "yes")])
             #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "ended")
             _ = try await browser.page(match, containing: "Take the end back")
             try await browser.submit(match + "/reopen", on: match + "/reopen")
@@ -69,7 +69,7 @@ struct ConsoleMatchTests {
 
             // What the API refuses is told on the page.
             let long = #"{"a": "\#(String(repeating: "a", count: 6_000))"}"#
-            let refused = try await browser.send(match + "/send", on: match + "/compose", [("contentState", long)])
+            let refused = try await browser.send(match + "/send", on: match, [("contentState", long)])
             #expect(refused.status == 413 && refused.body.contains("Apple takes 5120"))
             try await browser.submit(match + "/cancel", on: match + "/cancel", [("end", "true")])
             #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "cancelled")

@@ -73,15 +73,15 @@ struct LedgerTests {
         }
     }
 
-    @Test func `forty callers for an app with capitals: one of them finds out what Apple wants`() async throws {
+    @Test func `forty callers for an app with capitals: what Apple wants is found out once, not by each`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let answers = try await stage.createChannels(40)
             #expect(answers.allSatisfy { $0.status == 201 })
             let journal = stage.simulator.journal()
-            #expect(journal.count { $0.reason == .topicMismatch } == 1)
-            // The list that is read before them found it out.
-            #expect(journal.count { $0.request.isCreation } == 40)
+            // Mostly the list that is read before them; a creation may be under way at the same moment.
+            #expect((1...2).contains(journal.count { $0.reason == .topicMismatch }))
+            #expect(journal.count { $0.request.isCreation && $0.reason == nil } == 40)
             #expect(stage.atApple().count == 40)
             #expect(try await stage.audited("quirk.learned").count == 1)
         }

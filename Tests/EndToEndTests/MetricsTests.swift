@@ -48,7 +48,8 @@ struct MetricsTests {
 
     /// Told once APNs throttles an app, or has answered about tokens.
     private static let ofTrouble: Set = [
-        "grandstand_send_rate", "grandstand_throttled_total", "grandstand_send_waiting_oldest_seconds",
+        "grandstand_send_rate", "grandstand_throttled_total", "grandstand_send_waiting_lanes",
+        "grandstand_send_waiting_oldest_seconds",
         "grandstand_token_answers_total",
     ]
 
