@@ -79,8 +79,6 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 + "report, or try again.", retryAfter: 5)
     }
 
-    /// Apps that are being deleted are left out by an expression that counts as half of the rows: without statistics
-    /// `is null` counts as one in two hundred, and the plan would read all channels.
     private func lease(
         where condition: PostgresQuery, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun? {
@@ -88,8 +86,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             """
             with due as (
                 select ae.bundle_id, ae.environment from app_environments ae
-                where (ae.reconciling_until is null or ae.reconciling_until <= \(now))
-                    and not coalesce(ae.deleting_since > '-infinity', false) and \(condition)
+                where (ae.reconciling_until is null or ae.reconciling_until <= \(now)) and ae.deleting_since is null
+                    and \(condition)
                 order by coalesce(ae.reconcile_at, ae.reconciled_at) limit 1 for no key update skip locked
             ), leased as (
                 update app_environments ae set reconciling_by = \(UUID()), reconciling_until = \(leasedUntil)
