@@ -73,7 +73,8 @@ struct LedgerTests {
         }
     }
 
-    @Test func `forty callers for an app with capitals: what Apple wants is found out once, not by each`() async throws {
+    @Test func `forty callers for an app with capitals: what Apple wants is found out once, not by each`() async throws
+    {
         try await Stage.with { stage in
             try await stage.putApp()
             let answers = try await stage.createChannels(40)
