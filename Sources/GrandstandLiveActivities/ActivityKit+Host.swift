@@ -39,7 +39,7 @@
         /// - Parameter stamp: the member that the content type's `stamp` names, of the form `unix`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
-            stamp: KeyPath<Attributes.ContentState, Int> & Sendable
+            stamp: any KeyPath<Attributes.ContentState, Int> & Sendable
         ) where Attributes.ContentState: Sendable {
             self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
         }
@@ -47,7 +47,7 @@
         /// The same for a member that is a date: of the form `reference`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
-            stamp: KeyPath<Attributes.ContentState, Date> & Sendable
+            stamp: any KeyPath<Attributes.ContentState, Date> & Sendable
         ) where Attributes.ContentState: Sendable {
             self.init(type, eventKey: eventKey, timestamp: { Int($0[keyPath: stamp].timeIntervalSince1970.rounded()) })
         }
