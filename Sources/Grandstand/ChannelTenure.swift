@@ -67,8 +67,8 @@ package struct ChannelTenure: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - hasAudience: whether the event still has the audience that the channel was created for.
-    ///   - neededUntil: when the last message that APNs stores, or may still store, for the channel expires, or when
-    ///     the ended activities are dismissed.
+    ///   - neededUntil: the later of two times: the expiry of the last message that APNs may have stored for the
+    ///     channel, and the dismissal of the ended activities.
     package func frees(
         _ course: Course, hasAudience: Bool = true, storagePolicy: StoragePolicy, neededUntil: Date? = nil, now: Date
     ) -> Date {

@@ -34,8 +34,9 @@ extension LiveActivities {
         let condition = await host.condition()
         self.condition = condition
         isUnseen = false
-        for activity in condition.activities { await endCards(replacedBy: activity) }
+        var replaced: [String] = []
         keep { record in
+            replaced = condition.activities.flatMap { record.cards(replacedBy: $0) }
             record.say { facts in
                 facts.systemVersion = condition.systemVersion
                 facts.appVersion = condition.appVersion
@@ -50,11 +51,12 @@ extension LiveActivities {
             record.see(all: condition.activities, of: condition.types)
             record.clearDoubts()
         }
+        await end(replaced)
     }
 
     /// People see one card of an event.
-    private func endCards(replacedBy activity: ActivitySnapshot) async {
-        for card in record.cards(replacedBy: activity) { await host.end(card, contentState: nil, atOnce: true) }
+    private func end(_ cards: [String]) async {
+        for card in cards { await host.end(card, contentState: nil, atOnce: true) }
     }
 
     /// Takes in what the system said. Where that cannot be written, as before the first unlock, the system is asked again
@@ -79,12 +81,13 @@ extension LiveActivities {
         case .startToken(let type, let token):
             keep { $0.say { $0.startTokens[type] = token } }
         case .activity(let snapshot):
-            // Asked for before it is known.
-            let replaced = record.cards(replacedBy: snapshot)
-            keep { $0.see(snapshot) }
-            if !replaced.isEmpty {
-                Task { for card in replaced { await host.end(card, contentState: nil, atOnce: true) } }
+            var replaced: [String] = []
+            keep { record in
+                // Asked for before it is known.
+                replaced = record.cards(replacedBy: snapshot)
+                record.see(snapshot)
             }
+            Task { [replaced] in await end(replaced) }
         case .shown(let eventKey, let timestamp, let date):
             guard record.isSampled else { return }
             try? update { $0.note(GrandstandClient.Receipt(eventKey: eventKey, timestamp: timestamp, shownAt: date)) }

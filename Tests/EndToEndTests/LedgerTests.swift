@@ -80,8 +80,10 @@ struct LedgerTests {
             let answers = try await stage.createChannels(40)
             #expect(answers.allSatisfy { $0.status == 201 })
             let journal = stage.simulator.journal()
-            // Mostly the list that is read before them; a creation may be under way at the same moment.
-            #expect((1...2).contains(journal.count { $0.reason == .topicMismatch }))
+            // The list that is read before them finds it out. If a busy machine lets that run out of time, the first creation
+            // finds it out again; the others wait for it.
+            #expect(journal.count { $0.reason == .topicMismatch && !$0.request.isCreation } == 1)
+            #expect(journal.count { $0.reason == .topicMismatch && $0.request.isCreation } <= 1)
             #expect(journal.count { $0.request.isCreation && $0.reason == nil } == 40)
             #expect(stage.atApple().count == 40)
             #expect(try await stage.audited("quirk.learned").count == 1)

@@ -2,6 +2,8 @@ internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
+internal import GrandstandApp
+internal import GrandstandStore
 internal import GrandstandTestKit
 internal import MatchDriver
 internal import Postgres
@@ -76,10 +78,17 @@ struct StandbyTests {
             configuration.queryTimeout = .milliseconds(300)
             let pool = PostgresPool(configuration: configuration, logger: Stage.logger)
             try await patient.query("create table t (n integer)")
+            let session = try await DatabaseSession.connect(.url(pair.primaryURL), logger: Stage.logger)
+            _ = try await session.migrate()
+            await session.close()
             try pair.standby.freeze(true)
             await #expect {
                 try await pool.query("insert into t values (1)")
-            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+            } throws: { ($0 as? PostgresError)?.isUnconfirmed == true }
+            let probes = PostgresPool(
+                configuration: DatabaseProbe.configuration(connectionString: pair.primaryURL), logger: Stage.logger)
+            #expect(await DatabaseProbe(probes).finding()?.trouble == .standbyAway)
+            await probes.close()
             await #expect {
                 try await pool.transaction { _ = try await $0.query("insert into t values (2)") }
             } throws: { ($0 as? PostgresError)?.kind == .timedOut }

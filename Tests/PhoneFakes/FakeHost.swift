@@ -12,6 +12,7 @@ package final class FakeHost: ActivityHost {
         var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] = []
         var contents: [String: Data] = [:]
         var secondCards = 0
+        var endings: [(activity: String, waiter: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state: Mutex<State>
@@ -89,7 +90,29 @@ package final class FakeHost: ActivityHost {
         }
     }
 
+    /// Returns once the app has ended an activity.
+    package func ended(_ activity: String) async {
+        await withCheckedContinuation { waiter in
+            let isThere = state.withLock { state in
+                guard state.condition.activities.contains(where: { $0.id == activity && $0.state != .ended }) else {
+                    return false
+                }
+                state.endings.append((activity, waiter))
+                return true
+            }
+            if !isThere { waiter.resume() }
+        }
+    }
+
     package func end(_ activity: String, contentState: Data?, atOnce: Bool) async {
+        defer {
+            let waiters = state.withLock { state in
+                let waiters = state.endings.filter { $0.activity == activity }
+                state.endings.removeAll { $0.activity == activity }
+                return waiters
+            }
+            for waiting in waiters { waiting.waiter.resume() }
+        }
         state.withLock { state in
             guard let index = state.condition.activities.firstIndex(where: { $0.id == activity }) else { return }
             if let contentState { state.contents[activity] = contentState }

@@ -53,7 +53,7 @@ package struct DeviceAccount: Sendable, Hashable {
     /// What they may hold.
     package var limit: Int { DeviceBounds.shared + DeviceBounds.ofRegistration * installations }
 
-    /// Many are new: a tenth of those that were known before, and a thousand.
+    /// Whether many installations are new: at least 1,000 within an hour, and at least a tenth of those known before.
     package var isSurging: Bool {
         [(created, installations - created), (createdBefore, installations - created - createdBefore)].contains {
             new, known in new >= Self.surge && new * 10 >= known

@@ -1,8 +1,7 @@
 package import FoundationEssentials
 
-/// What distinguishes the fan-outs to tokens; the same words are a Postgres type. In all else they are one engine: a sweep
-/// through the members in order, a queue of those that it does not reach, shards under a lease, each claimed, pushed and
-/// settled.
+/// The two kinds of fan-out to tokens. A Postgres type has the same words. Both use one engine: it goes through the
+/// members in order, shard by shard; members that come later wait in a queue. Each shard is leased, pushed and settled.
 package enum FanOutPolicy: String, Sendable, Hashable, CaseIterable {
     /// Starts activities: a push is noted before it is made, and not repeated once APNs may have it. Who comes late gets
     /// the start.

@@ -47,7 +47,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             where: """
                 (ae.reconcile_at <= \(now)
                     or ae.reconcile_at is null and (\(Self.hasSettleable(at: now)) or \(Self.hasDoubts(at: now)))
-                    or \(interval)::float8 > 0
+                    or \(interval)::float8 > 0 and ae.deleting_since is null
                         and ae.reconciled_at + make_interval(secs => \(interval)) <= \(now))
                 """, now: now, leasedUntil: leasedUntil)
     }
@@ -67,7 +67,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     ) async throws -> ReconciliationRun {
         let run = try await lease(
             where: """
-                ae.environment = \(app.environment.rawValue)::environment
+                ae.environment = \(app.environment.rawValue)::environment and ae.deleting_since is null
                     and ae.bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
                 """, now: now, leasedUntil: leasedUntil)
         if let run { return run }
@@ -86,8 +86,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             """
             with due as (
                 select ae.bundle_id, ae.environment from app_environments ae
-                where (ae.reconciling_until is null or ae.reconciling_until <= \(now)) and ae.deleting_since is null
-                    and \(condition)
+                where (ae.reconciling_until is null or ae.reconciling_until <= \(now)) and \(condition)
                 order by coalesce(ae.reconcile_at, ae.reconciled_at) limit 1 for no key update skip locked
             ), leased as (
                 update app_environments ae set reconciling_by = \(UUID()), reconciling_until = \(leasedUntil)

@@ -206,10 +206,7 @@ package final class PostgresConnection: PostgresQuerying {
             }
             // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may
             // not have it, and no caller may be told that it cannot be lost.
-            if var interruption = execution.interruption {
-                interruption.isUnconfirmed = raw.hasWarned && interruption.kind == .timedOut
-                throw interruption
-            }
+            if let interruption = execution.interruption { throw interruption }
             return rows
         } catch {
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
@@ -219,7 +216,8 @@ package final class PostgresConnection: PostgresQuerying {
             } else {
                 await finish(execution)
             }
-            guard let interruption = execution.interruption else { throw error }
+            guard var interruption = execution.interruption else { throw error }
+            interruption.isUnconfirmed = raw.hasWarned && interruption.kind == .timedOut
             throw interruption
         }
     }

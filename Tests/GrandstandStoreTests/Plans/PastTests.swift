@@ -36,10 +36,7 @@ struct PastTests {
                     #expect(quotas.map(\.forecast.peak).max() == Self.live + 1)
                     _ = try await channels.claimDue(now: stores.now, leasedUntil: stores.now, limit: 32)
                     _ = try await channels.nextDue(now: stores.now)
-                    // Without statistics it reads all channels, once in two seconds until the first analysis.
-                    if analyzed {
-                        _ = try await reconciliations.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
-                    }
+                    _ = try await reconciliations.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
                     _ = try await reconciliations.nextDue(interval: 0, now: stores.now)
                     let backlog = try await PostgresGaugeStore(Database(pool)).backlog(now: stores.now)
                     #expect(backlog.deliveries[.production]?.byState[.queued] == nil)
