@@ -70,8 +70,14 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     func run(_ item: Item) async throws -> Output {
         guard enter(overtaking: false) else { return try await shared(item) }
         let began = ContinuousClock.now
-        defer { leave(began) }
-        return try await only(item)
+        do {
+            let output = try await only(item)
+            leave(began)
+            return output
+        } catch {
+            leave(nil)
+            throw error
+        }
     }
 
     /// Takes a place, if there is one.
@@ -129,13 +135,16 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// A work is done that began then.
-    private func leave(_ began: ContinuousClock.Instant) {
-        let rest = min(Self.longestRest, began.duration(to: .now) * restPerWork)
+    /// A work is done.
+    ///
+    /// - Parameter began: when it began; `nil`: it failed. Then there is no rest: callers that wait have waited long enough
+    ///   for a database that is away.
+    private func leave(_ began: ContinuousClock.Instant?) {
+        let rest = began.map { min(Self.longestRest, $0.duration(to: .now) * restPerWork) } ?? .zero
         guard rest > .zero else { return goOn() }
-        Task.detached {
+        Task.detached { [patience = PostgresPatience.current] in
             try? await Task.sleep(for: rest)
-            self.goOn()
+            PostgresPatience.$current.withValue(patience) { self.goOn() }
         }
     }
 
@@ -168,13 +177,14 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func runAll(_ next: [Waiting]) async {
-        let began = ContinuousClock.now
+        var began: ContinuousClock.Instant? = .now
         defer { leave(began) }
         do {
             let outputs = try await work(next.map(\.item))
             guard outputs.count == next.count else { throw NothingAnswered() }
             for (one, output) in zip(next, outputs) { one.continuation.resume(returning: output) }
         } catch  where next.count == 1 || isEveryones(error) {
+            began = nil
             for one in next { one.continuation.resume(throwing: error) }
         } catch {
             for one in next {

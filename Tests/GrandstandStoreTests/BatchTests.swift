@@ -1,5 +1,6 @@
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Synchronization
 internal import Testing
 
@@ -56,6 +57,29 @@ struct BatchTests {
             try outcome(items)
             return items.map { $0 * 10 }
         }
+    }
+
+    /// `fails`: after a work that failed nothing rests; after another the next one begins once the rest is over.
+    @Test(arguments: [false, true])
+    func `callers that waited go with the time that a caller has, also after a rest`(fails: Bool) async throws {
+        let works = Works()
+        let limits = Mutex<[Duration?]>([])
+        let batch = Batch<Int, Int>(limit: 100, restPerWork: 1) { items in
+            limits.withLock { $0.append(PostgresPatience.current?.limit) }
+            await works.begin(items)
+            if fails, items == [1] { throw Problem.contention }
+            return items
+        }
+        try await PostgresPatience.$current.withValue(PostgresPatience(silence: .seconds(3), limit: .seconds(7))) {
+            let first = Task { try await batch.run(1) }
+            try await until("the first is under way") { works.begun.count == 1 }
+            let second = Task { try await batch.run(2) }
+            try await until("the second waits") { batch.waitingCount == 1 }
+            works.open()
+            _ = try? await first.value
+            #expect(try await second.value == 2)
+        }
+        #expect(limits.withLock { $0 } == [.seconds(7), .seconds(7)])
     }
 
     private typealias Running = Task<Int, any Error>
