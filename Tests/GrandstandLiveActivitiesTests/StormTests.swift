@@ -9,7 +9,8 @@ internal import Testing
 struct StormTests {
     @Test(arguments: 0..<120)
     func `after any storm the server's installation is the phone's last state`(seed: UInt64) async throws {
-        let phone = Phone()
+        let clock = TestTime()
+        let phone = Phone(time: clock.time)
         defer { phone.discard() }
         phone.server.setSampled()
         for key in ["derby", "final"] {
@@ -41,7 +42,11 @@ struct StormTests {
             case 7: await app.refresh()
             default:
                 await app.stop()
-                if random.next(below: 4) == 0 { phone.server.prune() }
+                if random.next(below: 4) == 0 {
+                    // The server forgets whom it has not heard of for 180 days.
+                    clock.set(clock.date + 181 * 86_400)
+                    phone.server.prune()
+                }
                 app = await phone.launch()
             }
         }
@@ -51,7 +56,8 @@ struct StormTests {
         phone.server.deliverAll()
         phone.host.change { $0.liveActivitiesEnabled = true }
         await app.refresh()
-        await app.uploaded()
+        // A phone that was forgotten registers within a minute of its clock.
+        while phone.server.installations.isEmpty { await Task.yield() }
         let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
         await app.stop()
 
