@@ -148,8 +148,8 @@ package struct Database: Sendable, PostgresQuerying {
         current.commit.add(action)
     }
 
-    /// Runs `body` so that all it does with this database joins the transaction of `connection`. It must not go on in
-    /// tasks that outlive it.
+    /// Runs `body` so that everything it does with this database joins the transaction of `connection`. It must not
+    /// start tasks that outlive it.
     func joining<Value: Sendable>(
         _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {

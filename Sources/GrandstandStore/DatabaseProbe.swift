@@ -61,8 +61,8 @@ package struct DatabaseProbe: Sendable {
         return try rows[1][0].decode(Bool.self, "is_read_only") ? DatabaseFinding(.readOnly) : nil
     }
 
-    /// Sorts more than `work_mem`, so the server writes a temporary file of some 100 kB: a full disk refuses it. A commit alone
-    /// does not find that out, because the log's next segments are there already.
+    /// Sorts more than `work_mem`, so that the server writes a temporary file of some 100 kB. This fails on a full
+    /// disk. A commit alone does not, because the next segments of the write-ahead log exist already.
     private static let room: PostgresQuery = """
         select count(*) from (
             select repeat('x', 8000) || n as filler from generate_series(1, 16) as n order by 1 desc offset 0) as sorted

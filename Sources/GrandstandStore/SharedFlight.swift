@@ -60,8 +60,8 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     /// Whether a late answer is there.
     func keeps(_ question: Question) -> Bool { rounds[question]?.kept != nil }
 
-    /// - Parameter work: answers the question, in a task of its own: it is no part of its caller's transaction, and goes
-    ///   on when its caller is cancelled or waits no longer.
+    /// - Parameter work: answers the question, in its own task. It is not part of its caller's transaction, and
+    ///   continues when its caller is cancelled or waits no longer.
     /// - Throws: what `work` throws; `store-unavailable` when it takes longer than the caller may wait.
     package func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
         if let kept = rounds[question]?.kept { return kept }

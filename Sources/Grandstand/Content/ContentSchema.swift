@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 package import JSON
 
-/// What one version of an app can decode: a JSON Schema (2020-12) with the keywords that Swift types need, and no others.
-/// It is compiled once, when its content type is read.
+/// What one version of an app can decode: a JSON Schema (2020-12) with only the keywords that Swift types need. It is
+/// compiled once, when its content type is read.
 package struct ContentSchema: Sendable {
     /// A place in a content that does not fit the schema, and what the schema wants there.
     package struct Fault: Sendable, Hashable {

@@ -2,8 +2,8 @@ package import APNsWire
 internal import FoundationEssentials
 internal import JSON
 
-/// The member of a `contentState` that gets `aps.timestamp` when a message is sent, so that an app knows which message it
-/// shows: ActivityKit does not hand it the timestamp.
+/// The member of a `contentState` that gets `aps.timestamp` when a message is sent, so that an app knows which message
+/// it shows. ActivityKit does not give it the timestamp.
 package struct Stamp: Sendable, Hashable {
     /// How the time is written.
     package enum Form: String, Sendable, Hashable, CaseIterable {

@@ -47,7 +47,7 @@ package struct StateDecision: Sendable {
     /// The progress of an event's states.
     package struct Progress: Sendable, Hashable {
         package var sequence: Int?
-        /// When the newest quiet message goes or went.
+        /// When the newest quiet message is or was sent.
         package var quietAt: Date?
 
         package init(sequence: Int? = nil, quietAt: Date? = nil) {

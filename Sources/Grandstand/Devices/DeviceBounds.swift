@@ -3,8 +3,8 @@ package import FoundationEssentials
 /// How much the installations of an app may store in the database. The API key of devices ships in the app, so anybody
 /// can extract and use it.
 ///
-/// Bytes are those on disk, indexes included. They are estimated by the length of texts; the trigger `account_for_devices`
-/// has the same formulas.
+/// Bytes are those on disk, indexes included. They are estimated from the length of texts; the trigger
+/// `account_for_devices` has the same formulas.
 package enum DeviceBounds {
     /// A registration of so many bytes is never refused for its size: about 15 topics and three tokens of usual length.
     package static let ofRegistration = 3_000

@@ -56,8 +56,8 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// A state without a sequence leaves the known sequence as it is.
     ///
     /// - Returns: whether the installation is new.
-    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than known; `rate-limited` beyond a
-    ///   bound of `DeviceAccount` or `TokenPace`.
+    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than the known one;
+    ///   `rate-limited` beyond a bound of `DeviceAccount` or `TokenPace`.
     package mutating func put(
         _ state: InstallationState, of key: InstallationKey, secret: Secret, at now: Date
     ) throws(Problem) -> Bool {

@@ -12,7 +12,7 @@ package enum ReceiptBounds {
     /// The most seconds by which a message's timestamp may be before its event was declared.
     package static let before = 86_400
 
-    /// The highest `aps.timestamp` that a message may have by now: a lane gives each message its own second, so a burst is
-    /// ahead of the clock.
+    /// The highest `aps.timestamp` that a message may have by now. A lane gives each message its own second, so the
+    /// messages of a burst are ahead of the clock.
     package static func latest(at now: Date) -> Int { Int(now.timeIntervalSince1970) + 3_600 }
 }

@@ -10,7 +10,7 @@ package struct ReceiptReport: Sendable, Hashable {
         package var acceptedAt: Date?
         /// Phones of the sample that showed it.
         package var shown = 0
-        /// Of these, phones whose clock is known to be wrong, or too far from ours to be corrected.
+        /// Of these, phones whose clock is known to be wrong, or too far from the server's to be corrected.
         package var clockUnknown = 0
         /// Of these, phones that say they showed it before it was accepted.
         package var shownEarly = 0

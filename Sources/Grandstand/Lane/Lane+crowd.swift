@@ -5,7 +5,7 @@ package import FoundationEssentials
 /// tokens only. The lead takes every message. The others take the messages for which they have listeners. They follow
 /// the lead in everything else, so each of them knows the newest content, the `end` and the last timestamp.
 extension Lane {
-    /// Brings the lane level with the lead of its audience.
+    /// Takes over the newest content, the end and the last timestamp from the lead of its audience.
     package mutating func follow(_ lead: Lane) {
         newest = lead.newest
         fencedAt = lead.fencedAt

@@ -12,7 +12,7 @@ package struct Lane: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A channel: a message is one request.
         case channel
-        /// Activities that have a token and no channel: a message goes out in shards (`FanOut`).
+        /// Activities that have a token and no channel: a message is sent in shards (`FanOut`).
         case crowd
         /// One token of a team's own: a message is one request.
         case token
@@ -121,7 +121,7 @@ package struct Lane: Sendable, Hashable {
         case quiet
     }
 
-    /// The lane's place among the app's: lower goes first.
+    /// The lane's rank among the app's lanes: a lower one is served first.
     package func rank(at now: Date) -> Rank {
         var rank = Rank.quiet
         for message in pending {

@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The ledger's channels of one app and environment when Apple's list was compared with it.
 package struct LedgerSnapshot: Sendable, Hashable {
-    /// Every channel that is not deleted, and deleted ones that Apple lists all the same.
+    /// Every channel that is not deleted, and deleted ones that Apple still lists.
     package var entries: [Entry]
     /// Channels that Apple lists and the ledger does not know.
     package var unmanaged: [UnmanagedChannel]

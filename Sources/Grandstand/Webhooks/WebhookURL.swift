@@ -15,7 +15,7 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     package let port: Int
     /// Path and query, as they go into the request line.
     package let target: String
-    /// As it goes into the `Host` field.
+    /// Host and port as the `Host` header has them.
     package let authority: String
 
     /// The rule for URLs as a sentence, for error messages.

@@ -85,7 +85,8 @@ enum CrowdRows {
     /// Events are locked as an acceptance locks them. So a broadcast that is accepted meanwhile is the newest content
     /// here, or its acceptance finds the crowd.
     ///
-    /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key`, its `app` and the crowd's `variant`.
+    /// - Parameter audiences: rows with an audience's lane (`beside`), `event_key` and `app`, and the crowd's
+    ///   `variant`.
     private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
         """
         with missing as (

@@ -64,7 +64,7 @@ extension PostgresEventStore {
     /// activity that is started on a fenced lane could never be updated.
     static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
 
-    /// The columns that tell why there is no channel, of the event `e` and of `refusal`, as `channelWait` reads them.
+    /// The columns that show why there is no channel, of the event `e` and of `refusal`, as `channelWait` reads them.
     static let waitColumns: PostgresQuery = "e.channels_open_at, f.reason as refusal, f.next_attempt_at"
 
     /// The refused creation `f` of an audience `u` that has no channel `c`.

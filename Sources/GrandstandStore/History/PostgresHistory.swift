@@ -62,7 +62,7 @@ package struct PostgresHistory: Sendable {
         ).affectedRows
     }
 
-    /// Adds the rows of past hours up to one for each app. No session writes to them any more.
+    /// Adds up the rows of past hours to one row for each app. No session writes to them any more.
     private func addUpDeviceHours(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.query(
             """

@@ -132,7 +132,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                     .idempotencyInProgress,
                     "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
             }
-            // Another replica carries the request out, and does not tell when it is done.
+            // Another replica carries the request out. There is no signal when it is done.
             try await Task.sleep(for: .milliseconds(200))
         }
     }

@@ -9,7 +9,7 @@ struct StartAudiences {
 
     /// The next step of the app's run.
     enum Turn {
-        /// No start is sent any more.
+        /// No more starts are sent.
         case close
         /// Nothing can be sent before this.
         case wait(until: Date)

@@ -31,7 +31,7 @@ struct StartStanding {
 
     /// The next step.
     enum Turn {
-        /// No start is sent any more.
+        /// No more starts are sent.
         case close
         /// Nothing can be sent before this. Without a reason, the start's time has not come.
         case wait(until: Date, StartWait?)
