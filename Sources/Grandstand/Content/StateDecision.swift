@@ -69,7 +69,7 @@ package struct StateDecision: Sendable {
 
     /// - Parameters:
     ///   - standings: the audiences that the state is for, in the order of the event.
-    ///   - isOver: whether an end was accepted for all of them.
+    ///   - isOver: whether all of them are over.
     /// - Throws: `stale-state` if the sequence is too low, or was used for another state.
     package init(
         _ report: StateReport, to standings: [Standing], isOver: Bool, progress: Progress, now: Date

@@ -33,7 +33,7 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var doubtedAt: Date?
         /// Of a deleted channel: whether Apple confirmed the deletion, or answered that it does not know the channel.
         package var deletionConfirmed: Bool
-        /// Of a deleted channel: whether its event is live and has this audience, which has no other channel at Apple.
+        /// Of a deleted channel: whether its event is not over and has this audience, which has no other channel at Apple.
         package var isWanted: Bool
 
         package init(

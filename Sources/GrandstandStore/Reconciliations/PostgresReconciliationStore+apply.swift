@@ -189,7 +189,7 @@ private struct Step {
             """)
     }
 
-    /// Creates an event's channel again. A channel without an event is given up, because its caller was told so.
+    /// Creates an event's channel again. A channel without an event is given up, because its caller got `apns-unanswered`.
     private func reopen(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels c set called_at = null, leased_until = null, changed_at = \(now),
