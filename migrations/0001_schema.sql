@@ -1,8 +1,8 @@
 -- The schema of Grandstand, in sections: words, apps and keys, events and channels, lanes and broadcasts, devices and starts,
 -- lookups, webhooks, operations. Each table begins with what a row is and who writes it.
 --
--- Every statement here runs once, in one transaction, on an empty database. Later changes are migrations of their own
--- (0002_….sql) and only add (scripts/check-migrations says why).
+-- Every statement here runs once, in one transaction, on an empty database. Later changes are further migrations
+-- (0002_….sql), which only add (scripts/check-migrations says why).
 
 -- Words -----------------------------------------------------------------------------------------------------------------
 -- Each type lists the cases of the Swift enum of the same name; a test compares the two.
@@ -39,8 +39,8 @@ create type audit_action as enum (
     'broadcast.accepted', 'broadcast.withdrawn', 'push.accepted', 'push.withdrawn',
     'audit.pruned');
 
--- Versions of what people write, for ETag and If-Match. One sequence for all tables: a version is never met again, not by
--- a row that was deleted and made anew either. Taken by the statements that write what people declare.
+-- Versions of what people write, for ETag and If-Match. One sequence serves all tables, so no version is used twice,
+-- not even by a row that was deleted and made again. Statements that write declarations take the next value.
 create sequence resource_versions;
 
 -- Apps and keys -----------------------------------------------------------------------------------------------------------
@@ -62,8 +62,8 @@ create table apps (
     version bigint not null default nextval('resource_versions')
 );
 
--- What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state ring.
--- Written by PUT and DELETE of a content type.
+-- What each app version can decode in the contents of one activity type, which member gets the stamp, and which changes
+-- of a state ring. Written by PUT and DELETE of a content type.
 create table content_types (
     bundle_id text not null references apps on delete cascade,
     attributes_type text not null check (length(attributes_type) between 1 and 128),
@@ -77,8 +77,8 @@ create table content_types (
     primary key (bundle_id, attributes_type)
 );
 
--- An app in one environment: its own team and key if they differ, and how its reconciliations stand. Its row lock makes the
--- quota exact. Written with the app, and by reconciliations.
+-- An app in one environment: its own team and key if they differ, and the state of its reconciliations. The lock of its
+-- row makes the quota exact. Written with the app, and by reconciliations.
 create table app_environments (
     bundle_id text not null references apps on delete cascade,
     environment environment not null,
@@ -88,14 +88,14 @@ create table app_environments (
     deleting_since timestamptz,
     team_id text check (team_id ~ '^[A-Za-z0-9]{10}$'),
     key_id text check (key_id ~ '^[A-Za-z0-9]{10}$'),
-    -- How many channels Apple listed, and when. apple_asked_at: when that list was asked for; what it lacked did not exist
-    -- then.
+    -- How many channels Apple listed, and when. apple_asked_at: when that list was asked for; a channel that it lacked
+    -- did not exist then.
     apple_count integer,
     apple_listed_at timestamptz,
     apple_asked_at timestamptz,
     alarm reconciliation_alarm,
-    -- Since when Apple refuses creations for lack of a place; null: the last that it answered went through. Written with the
-    -- outcome of creations.
+    -- Since when Apple refuses creations because it has no place left; null: it accepted the last one that it answered.
+    -- Written with the outcome of creations.
     full_since timestamptz,
     -- The quota's level that webhooks were last told of.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
@@ -111,8 +111,8 @@ create table app_environments (
     primary key (bundle_id, environment)
 );
 
--- The provider token that all replicas send: APNs counts how often a team's token changes, and every new signature is
--- another token. Written by the replica that renews it.
+-- The provider token that all replicas send, because APNs counts how often a team's token changes, and every new
+-- signature is another token. Written by the replica that renews it.
 create table provider_tokens (
     team_id text not null,
     key_id text not null,
@@ -120,13 +120,14 @@ create table provider_tokens (
     fingerprint bytea not null check (length(fingerprint) = 32),
     -- The claim `iat`, in seconds since 1970: what APNs reads.
     issued_at bigint not null,
-    -- The token, encrypted (AES-GCM) with a key that is derived from the .p8 file: APNs takes it from anybody for an hour.
+    -- The token, encrypted (AES-GCM) with a key that is derived from the .p8 file, because APNs takes it from anybody
+    -- for an hour.
     sealed bytea not null,
     primary key (team_id, key_id, fingerprint)
 );
 
--- A departure of APNs from its documentation, which holds until an answer, or an admin, says otherwise. Written by the calls
--- that meet it.
+-- A way in which APNs differs from its documentation. It holds until an answer, or an admin, says otherwise. Written by
+-- the calls that find it.
 create table quirks (
     bundle_id text not null,
     environment environment not null,
@@ -138,13 +139,13 @@ create table quirks (
     foreign key (bundle_id, environment) references app_environments on delete cascade
 );
 
--- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with it, so that every replica
--- says so, also one that has not sent lately.
+-- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with it, so that every
+-- replica can report it, also one that has not sent lately.
 create table refused_keys (
     team_id text not null,
     key_id text not null,
     environment environment not null,
-    -- Apple's, of the newest refusal.
+    -- Apple's reason of the newest refusal.
     reason text not null,
     since timestamptz not null,
     primary key (team_id, key_id, environment)
@@ -155,7 +156,7 @@ create table refused_keys (
 create table send_rates (
     bundle_id text not null,
     environment environment not null,
-    -- The APIs of APNs have limits of their own.
+    -- Each API of APNs has its own limits.
     api text not null check (api in ('broadcast', 'device')),
     replica uuid not null,
     -- Requests a second.
@@ -178,7 +179,8 @@ create table api_keys (
     scopes key_scope[] not null check (cardinality(scopes) > 0),
     -- The apps that the key may see and change; null: all apps.
     apps text[],
-    -- Of their events only those whose keys begin like this; no key that is bound otherwise declares one; null: all events.
+    -- The key may only see and change events whose keys begin with this. Other keys that are bound to apps cannot
+    -- declare such events. null: all events.
     event_key_prefix text check (event_key_prefix ~ '^[A-Za-z0-9._:-]{1,128}$'),
     created_at timestamptz not null,
     revoked_at timestamptz,
@@ -198,7 +200,7 @@ create table console_sessions (
     used_at timestamptz not null
 );
 
--- The first answer to a request with an Idempotency-Key, for whoever repeats it. Written by that request.
+-- The first answer to a request with an Idempotency-Key, for repetitions of it. Written by that request.
 create table idempotency_keys (
     -- SHA-256 of the caller's API key and its Idempotency-Key.
     id bytea primary key check (length(id) = 32),
@@ -207,7 +209,7 @@ create table idempotency_keys (
     accepted_at timestamptz not null,
     -- For work in several steps: one worker has it until then.
     leased_until timestamptz,
-    -- What such work began to make.
+    -- The ID of the resource that such work began to make.
     resource uuid,
     -- Sealed with the caller's secret, which is not stored; null while the work is not done.
     answer bytea
@@ -239,8 +241,8 @@ create table audit_log (
 create index audit_log_by_time on audit_log (at);
 create index audit_log_by_app on audit_log (bundle_id, id);
 
--- Removes at most `most` entries from before `before`, oldest first, and adds one entry that says how many of which time.
--- Entries of the last 30 days stay.
+-- Removes at most `most` entries from before `before`, oldest first, and adds one entry with their number and their
+-- times. Entries of the last 30 days stay.
 create function prune_audit_log(before timestamptz, most integer, at timestamptz) returns bigint language plpgsql as $$
 declare
     pruned record;
@@ -291,9 +293,9 @@ create table events (
     starts_at timestamptz,
     ends_at timestamptz,
     channels_open_at timestamptz,
-    -- Seconds before starts_at, as declared; channels_open_at has the time that they come to.
+    -- Seconds before starts_at, as declared; channels_open_at has the resulting time.
     channels_open_before integer check (channels_open_before >= 0),
-    -- What its messages have where they say nothing themselves.
+    -- The defaults of its messages.
     defaults json,
     -- The content type of its audiences that name none.
     content text,
@@ -304,12 +306,12 @@ create table events (
     updated_at timestamptz not null,
     first_update_at timestamptz,
     ended_at timestamptz,
-    -- Set with ended_at where no end came and the server closed the event.
+    -- Set with ended_at if no end came, so that the server closed the event.
     expired_at timestamptz,
     cancelled_at timestamptz,
-    -- When its organiser took an end back.
+    -- When its organiser reopened it.
     reopened_at timestamptz,
-    -- The last sequence of its states, and when the newest of its quiet ones goes or went.
+    -- The last sequence of its states, and when its newest quiet message is or was sent.
     state_sequence bigint,
     quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
@@ -319,13 +321,13 @@ create index events_by_season on events (season, created_at, key) where season i
 create index events_open_ended on events (ends_at) where ended_at is null and cancelled_at is null;
 create index events_opening on events (channels_open_at)
     where channels_open_at is not null and ended_at is null and cancelled_at is null;
--- In the order in which they are forgotten. An event that is still to come is kept although it was cancelled.
+-- In the order in which they are deleted. A cancelled event stays until its planned times are over.
 create index events_over on events (greatest(ended_at, cancelled_at, starts_at, ends_at))
     where ended_at is not null or cancelled_at is not null;
 
--- A channel of Apple's, wanted or made: the ledger. `creating` with `called_at` means that Apple was asked and the outcome is
--- not known; such a row is settled by its own call or from Apple's list, never asked again before. Written by the provisioner,
--- by reconciliations and by the calls about channels.
+-- A channel that is wanted, or that Apple has or had: the ledger. `creating` with `called_at` means that Apple was
+-- asked and the outcome is not known. Such a row is settled by its own call or by Apple's list; Apple is not asked
+-- again before that. Written by the provisioner, by reconciliations and by the calls about channels.
 create table channels (
     id uuid primary key,
     bundle_id text not null,
@@ -346,12 +348,12 @@ create table channels (
     retire_at timestamptz,
     -- A device may need it until then, whatever GRANDSTAND_RETIRE_AFTER says.
     needed_until timestamptz,
-    -- Apple refused a message because it does not know the channel; a reconciliation is to look into that at examine_at.
+    -- Apple refused a message because it does not know the channel; a reconciliation checks that at examine_at.
     doubted_at timestamptz,
     examine_at timestamptz,
     -- When the last doubt turned out to be wrong.
     confirmed_at timestamptz,
-    -- Apple was asked to delete it, and did or did not know it.
+    -- Whether Apple confirmed the deletion, or answered that it does not know the channel.
     deletion_confirmed boolean not null default false,
     created_at timestamptz not null,
     changed_at timestamptz not null,
@@ -362,11 +364,11 @@ create table channels (
     check ((doubted_at is null) = (examine_at is null))
 );
 create unique index channels_apple_id on channels (bundle_id, environment, channel_id) where channel_id is not null;
--- All that names an audience: no other index serves as many columns of that condition, so no statistics of an empty table
--- lead the planner to an index that finds every channel of the app.
+-- All columns that name an audience. No other index has as many columns of that condition, so even with statistics of
+-- an empty table the planner does not choose an index that finds every channel of the app.
 create index channels_by_event on channels (event_key, bundle_id, environment, variant, storage_policy, created_at)
     where event_key is not null;
--- An audience has one channel; one that is on its way out does not count.
+-- An audience has at most one channel; one that is retiring, deleting or deleted does not count.
 create unique index channels_one_per_audience on channels (event_key, bundle_id, environment, variant)
     where event_key is not null and state in ('creating', 'active', 'failed', 'missing');
 create index channels_listed on channels (bundle_id, environment, created_at, id);
@@ -405,7 +407,7 @@ create table reconciliations (
 );
 create index reconciliations_listed on reconciliations (bundle_id, environment, started_at desc, id desc);
 
--- What an app's quota was in the `step` seconds that end at `at`. Written by the loop that samples quotas.
+-- An app's use of its quota in the `step` seconds that end at `at`. Written by the loop that samples quotas.
 create table quota_samples (
     bundle_id text not null,
     environment environment not null,
@@ -413,7 +415,7 @@ create table quota_samples (
     at timestamptz not null,
     used integer not null,
     reserved integer not null,
-    -- The most places taken at once, of the samples in these seconds.
+    -- The most places taken at once, in the samples of these seconds.
     peak integer not null,
     channel_limit integer not null,
     -- Channels that were created and deleted in these seconds.
@@ -426,27 +428,31 @@ create index quota_samples_by_age on quota_samples (step, at);
 
 -- Lanes and broadcasts --------------------------------------------------------------------------------------------------
 
--- The messages of one channel, crowd or token, in order and newest wins (the value Lane). Every change of a lane's deliveries
--- happens under its row lock. Written by acceptance, claim and settlement, and by changes of its event and channel.
+-- The messages of one channel, crowd or token, in order; newer state supersedes older (the Swift value Lane). Every
+-- change of a lane's deliveries happens under its row lock. Written by acceptance, claim and settlement, and by changes
+-- of its event and channel.
 create table lanes (
     id bigint generated always as identity primary key,
     kind lane_kind not null default 'channel',
     bundle_id text not null,
     environment environment not null,
-    -- What of its audience its messages depend on; a crowd's is that of the audience whose content it gets.
+    -- The attributes of its audience on which its messages depend; a crowd has those of the audience whose content it
+    -- gets.
     storage_policy storage_policy not null,
     variant text not null default '',
     priority smallint check (priority in (1, 5, 10)),
     -- Where it sends: null until the channel exists, and for crowds and tokens.
     channel uuid references channels on delete set null,
     token bytea check (length(token) between 1 and 512),
-    -- When a dispatcher is to look at it; null: nothing waits, or a message is under way, by which the lane is found when its
-    -- lease ends (deliveries_under_way). shard_due_at is the same for crowds; while leased: the end of the lease.
+    -- When a dispatcher must look at it. null: nothing waits, or a message is under way; when the lease ends, the lane
+    -- is found by that message (deliveries_under_way). shard_due_at is the same for crowds; while leased: the end of
+    -- the lease.
     due_at timestamptz,
     shard_due_at timestamptz,
     -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
     rank smallint not null default 2,
-    -- Of a channel or a token it counts only while a message of it is under way: nothing takes it away with the answer.
+    -- For a channel or a token the lease counts only while a message is under way, because the answer does not clear
+    -- these columns.
     leased_by uuid,
     leased_until timestamptz,
     -- The last aps.timestamp given: the next one is greater.
@@ -466,21 +472,21 @@ create table lanes (
     check (kind in ('channel', 'token') or due_at is null),
     check ((kind = 'token') = (token is not null))
 )
--- A message that leaves with its acceptance changes its lane once, on its page (HOT): no index may have a column that such a
--- message changes. Vacuum counts changes, not the size of the table, and does not pause.
+-- A message that is sent directly after its acceptance changes its lane once, on its page (HOT), so no index may have a
+-- column that such a message changes. Vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
 create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
 create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
 create index lanes_by_channel on lanes (channel) where channel is not null;
--- Of an app that is deleted; those of tokens are found by their tokens.
+-- For the deletion of an app; the lanes of tokens are found by their tokens.
 create index lanes_by_app on lanes (bundle_id, id) where token is null;
 create unique index lanes_by_token on lanes (bundle_id, environment, token) where token is not null;
--- Lanes of audiences that were removed, once their channel is forgotten.
+-- Lanes of audiences that were removed, once their channel is deleted.
 create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null and kind = 'channel';
 
--- Whom an event is shown to: one app, environment and variant, in the order of its declaration. Written with its event.
+-- An audience of an event: one app, environment and variant, in the order of the declaration. Written with its event.
 create table audiences (
     event_key text not null references events on delete cascade,
     bundle_id text not null,
@@ -490,7 +496,7 @@ create table audiences (
     position integer not null,
     storage_policy storage_policy not null,
     delivery audience_delivery not null default 'channel',
-    -- The priority of its messages where a broadcast says none.
+    -- The priority of its messages if a broadcast gives none.
     priority smallint check (priority in (1, 5, 10)),
     -- The content type of its messages; null: its event's, and without that its app's only one.
     content text,
@@ -501,8 +507,8 @@ create table audiences (
 );
 create index audiences_by_app on audiences (bundle_id, environment, event_key);
 
--- An accepted update, end or start: of an event, of a channel without an event, or of a single token (by its lane). Written
--- once by its acceptance; later only that it left its schedule, was shown or was withdrawn.
+-- An accepted update, end or start: of an event, of a channel without an event, or of a single token (by its lane).
+-- Written by its acceptance, and later when its time comes or moves, and when it is shown or withdrawn.
 create table broadcasts (
     id uuid primary key,
     event_key text references events on delete cascade,
@@ -521,7 +527,7 @@ create table broadcasts (
     priority smallint check (priority in (1, 5, 10)),
     expires_in integer,
     apns_expiration bigint,
-    -- [{"bundleId", "environment"}]; null: all of the event's.
+    -- [{"bundleId", "environment", "variant"?}]; null: all audiences of the event.
     audiences json,
     -- What only a start has: attributesType, attributes, inputPushChannel or inputPushToken.
     start json,
@@ -530,18 +536,19 @@ create table broadcasts (
     accepted_by text,
     withdrawn_by text,
     accepted_at timestamptz not null,
-    -- While it is scheduled it has no deliveries, and goes to no other app than those that its key reached (reach; null: all).
+    -- While it is scheduled it has no deliveries. It is sent only to apps that its key could access (reach; null: all
+    -- apps).
     send_at timestamptz,
-    -- Seconds after its event's start (before it when negative), where its time was given so: send_at follows the event.
+    -- Seconds after its event's start (negative: before it), if its time was given so; send_at moves with the event.
     send_after_start integer,
     scheduled boolean not null default false,
     reach text[],
     -- Withdrawn, or its event was over before it had deliveries.
     cancelled boolean not null default false,
-    -- Its content went to somebody by another way than its messages (with a start, or to a token that joined late), so it
+    -- Its content was sent by another way than its messages (with a start, or to a token that joined late), so it
     -- cannot be withdrawn.
     shown boolean not null default false,
-    -- Of a message that was made of a state: what the state came to, and which of the rules that ring held.
+    -- Of a message that was made of a state: the state's outcome, and the index of the ring rule that matched.
     state_outcome state_outcome,
     state_rule integer,
     check (event_key is null or channel is null),
@@ -554,28 +561,28 @@ create index broadcasts_by_time on broadcasts (accepted_at) where not scheduled;
 create index broadcasts_scheduled on broadcasts (send_at) where scheduled;
 create index broadcasts_scheduled_of_event on broadcasts (event_key, send_at) where scheduled;
 
--- One broadcast's message on one lane (the value LaneMessage); rising IDs are the order of a lane. Written by acceptance, claim
--- and settlement. There is no foreign key to lanes, because it would read the whole table for each lane that is forgotten
--- (forget_deliveries).
+-- One broadcast's message on one lane (the Swift value LaneMessage); rising IDs are the order of a lane. Written by
+-- acceptance, claim and settlement. There is no foreign key to lanes, because it would read the whole table for each
+-- lane that is deleted (forget_deliveries).
 create table deliveries (
     id bigint generated always as identity primary key,
     broadcast_id uuid not null references broadcasts on delete cascade,
     lane bigint not null,
     state delivery_state not null,
-    -- While it is under way: the end of its lane's lease, by which the lane is found then.
+    -- The end of its lane's lease while it is under way. The lane is found by it then.
     leased_until timestamptz,
     is_end boolean not null,
     is_start boolean not null default false,
     priority smallint not null check (priority in (1, 5, 10)),
     -- Its priority without its alert; null: 10 for an end, else 5.
     plain_priority smallint check (plain_priority in (1, 5, 10)),
-    -- Whether it has an alert still, and until when the alert rings.
+    -- Whether it still has an alert, and until when the alert rings.
     alerting boolean not null,
     rings_until timestamptz,
     apns_expiration bigint not null,
     expires_at timestamptz not null,
     attempts integer not null default 0,
-    -- Those that APNs is known not to have processed.
+    -- Attempts that APNs is known not to have processed.
     refusals integer not null default 0,
     next_attempt_at timestamptz,
     apns_timestamp bigint,
@@ -586,7 +593,8 @@ create table deliveries (
     settled_at timestamptz,
     -- The lane's newest content before this message: the newest again when this one is withdrawn.
     content_before uuid,
-    -- The broadcast whose content the last attempt had; null: its own. content_sent: its own went with an alert before it.
+    -- The broadcast whose content the last attempt had; null: its own. content_sent: its own was sent with an earlier
+    -- alert.
     content_of uuid,
     content_sent boolean not null default false,
     -- Bytes of that content and of its alert; null: none, or not known.
@@ -606,8 +614,8 @@ create index deliveries_pending on deliveries (lane, id) where settled_at is nul
 create index deliveries_under_way on deliveries (leased_until) where state = 'sending';
 create index deliveries_by_broadcast on deliveries (broadcast_id);
 
--- A token's deliveries go with their broadcasts, which name the lane; those of other lanes go once for each statement that
--- removes lanes, unless that statement has removed what was sent already.
+-- Deliveries of a token are deleted with their broadcasts, which name the lane. Deliveries of other lanes are deleted
+-- once for each statement that deletes lanes, unless the transaction has deleted them already.
 create function forget_deliveries() returns trigger language plpgsql as $$
 begin
     if current_setting('grandstand.forgets_history', true) = 'on' then
@@ -643,7 +651,7 @@ create table installations (
     live_activities_enabled boolean not null,
     frequent_pushes_enabled boolean not null,
     created_at timestamptz not null,
-    -- To the day: a phone that registers what is known already writes a row once a day.
+    -- To the day: a phone that registers again without a change writes its row once a day.
     seen_at timestamptz not null,
     -- Each token that it brings moves this on by three minutes (TokenPace); null: it brought none.
     tokens_paced_until timestamptz,
@@ -658,12 +666,13 @@ create table start_tokens (
     app integer not null,
     token bytea not null check (length(token) between 1 and 512),
     registered_at timestamptz not null,
-    -- APNs refused it in a way that may be our mistake (environment, topic): it is not used until it is registered again.
+    -- APNs refused it in a way that may be this server's mistake (environment, topic): it is not used until it is
+    -- registered again.
     suspect_since timestamptz,
     reason text,
     primary key (installation, attributes_type)
 );
--- A token is one installation's: an app that was installed anew takes it over.
+-- A token belongs to one installation; an app that was installed again takes it over.
 create unique index start_tokens_by_token on start_tokens (app, attributes_type, token);
 
 -- A topic that an installation follows. Written by registrations.
@@ -685,24 +694,25 @@ create table activities (
     attributes_type text not null,
     state activity_state not null,
     channel_id text,
-    -- Which of the event's audiences it shows, as chosen with its first report: its token is in that one's crowd.
+    -- The variant of the event's audience that it shows, chosen with its first report. Its token is in the crowd of
+    -- that variant.
     variant text not null default '',
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
     suspect_since timestamptz,
     reason text,
-    -- The event's updates go to its token: it is shown, has a token that is not suspect, and no channel.
+    -- Whether the event's updates are sent to its token: it is shown, has a token that is not suspect, and no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- People may switch frequent pushes off: after a push they get none that does not ring until rests_until.
+    -- People may switch frequent pushes off. After a push they get none without a ringing alert until rests_until.
     frequent boolean not null default true,
     rests_until timestamptz,
-    -- Its installation was asked for receipts when it was first reported.
+    -- Whether its installation was asked for receipts when it was first reported.
     is_sampled boolean not null,
-    -- When its newest token may have the newest content at the earliest, so that an app that reports one token after the
-    -- other gets a push now and then; null: no token was reported.
+    -- The earliest time at which its newest token gets the newest content, so that an app that reports one token after
+    -- the other does not get a push for each; null: no token was reported.
     joins_at timestamptz,
-    -- An activity that was there before a start is not the one that the start made.
+    -- An activity that existed before a start was not made by the start.
     first_reported_at timestamptz,
     reported_at timestamptz not null,
     unique (installation, activity)
@@ -722,12 +732,12 @@ create table event_starts (
     until timestamptz,
     attributes_type text not null,
     attributes json not null,
-    -- null: the newest content that was accepted.
+    -- It is used until a content was accepted; null: no push is sent before that.
     content_state json,
     alert json not null,
     alerts_by_locale json,
     stale_date bigint,
-    -- null: all of the event's.
+    -- null: all audiences of the event.
     audiences json,
     -- Whether it is sent again to followers whose card listens to a channel that was replaced.
     restarts boolean not null default false,
@@ -736,34 +746,35 @@ create table event_starts (
     asked_at timestamptz,
     asked_by text,
     stopped_at timestamptz,
-    -- When its runs are to be opened, or to be compared with what is declared now; null: they were.
+    -- When its runs must be opened, or compared with the present declaration; null: that was done.
     opens_at timestamptz
 );
 create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
 
--- A fan-out to tokens, a run for short. `start`: an event's start in one app and environment, from its opening on; its members
--- follow the event's topics. Written by the loop of starts; due_at also by who changes what a start depends on, never by
--- registrations or reports. `update`: which crowd a lane is, the activities of an event in one app and environment that show one
--- variant; lease and due time are its lane's, the sweep is its message's (deliveries.fan_out). Written with the first activity
--- that joins.
+-- A fan-out to tokens, a run for short. `start`: an event's start in one app and environment, from its opening on; its
+-- members follow the event's topics. Written by the loop of starts; due_at also by changes that a start depends on,
+-- never by registrations or reports. `update`: the crowd of a lane, which is the activities of an event in one app and
+-- environment that show one variant. Its lane has the lease and the due time, its message has the sweep
+-- (deliveries.fan_out). Written with the first activity that joins.
 create table fan_outs (
     id bigint generated always as identity primary key,
     policy fan_out_policy not null,
     event_key text not null references events on delete cascade,
     app integer not null,
-    -- A crowd's; a start is for all variants.
+    -- The variant of a crowd; a start is for all variants.
     variant text not null default '',
     lane bigint unique references lanes on delete cascade,
-    -- All that follows is a start's.
-    -- What the sweep is for: with other topics or another type of attributes it begins anew.
+    -- All columns below are for starts only.
+    -- What the sweep is for: it begins again if the topics or the type of attributes change.
     topics text[],
     attributes_type text,
-    -- When a replica is to look at it; null: never again. A time before the end of the lease means that work came meanwhile.
+    -- When a replica must look at it; null: never again. A time before the end of the lease means that work came
+    -- meanwhile.
     due_at timestamptz,
     leased_by uuid,
     leased_until timestamptz,
     opened_at timestamptz,
-    -- The first push; the last time that nothing was left; when nobody gets a start any more.
+    -- The first push; the last time that nothing was left to send; the time since which nobody gets a start.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
@@ -774,15 +785,15 @@ create table fan_outs (
     passed_over text[] not null default '{}',
     -- A channel was replaced: activities up to this one were looked at for cards that listen to the old one; null: all were.
     restart_after bigint,
-    -- Installations whose pushes the replica with the lease is making, written before the first of them leaves. If the replica
-    -- dies, whoever is noted and has no row in starts may have got one.
+    -- Installations whose pushes the replica with the lease is sending, written before the first of them is sent. If
+    -- the replica dies, an installation that is noted and has no row in starts may have got one.
     noted bigint[] not null default '{}',
-    -- Followers who get none, counted when it was closed: by system, switched off, without a token, and too late.
+    -- Followers without a start, counted when it was closed: old system, switched off, without a token, and too late.
     too_old integer,
     disabled integer,
     without_token integer,
     too_late integer,
-    -- perSecond: pushes from the first one until nothing was left.
+    -- For perSecond: from the first push until nothing was left, and the answers in that time.
     rate_from timestamptz,
     rate_until timestamptz,
     rate_answered integer not null default 0,
@@ -793,29 +804,30 @@ create table fan_outs (
 create index fan_outs_due on fan_outs (due_at) where due_at is not null;
 create index fan_outs_by_close on fan_outs (app, closed_at) where policy = 'start';
 
--- A member whom the sweep of a run does not reach. Of a start, an installation: it follows late, took a token over, or APNs
--- provably did not process its push. Of a crowd, an activity: without a delivery its token came when the newest content had gone
--- already, and it gets that by itself; with one it waits for that message, for APNs did not take it, or the member wants few
--- pushes and had one just now. Written by registrations and reports, which lock no run for it, and by settlements; removed by
--- claims and settlements. There is no foreign key, for each row would lock its run (forget_fan_outs).
+-- A member of a run that its sweep does not reach. Of a start, an installation: it follows late, took over a token, or
+-- APNs is known not to have processed its push. Of a crowd, an activity. Without a delivery, its token came after the
+-- newest content was sent, and it gets that separately. With a delivery it waits for that message, because APNs did not
+-- take it, or because it wants few pushes and had one just now. Written by registrations and reports, which lock no run
+-- for it, and by settlements; deleted by claims and settlements. There is no foreign key, because each row would lock
+-- its run (forget_fan_outs).
 create table fan_out_queue (
     run bigint not null,
     member bigint not null,
-    -- Pushes that were tried; 0 of a member that waits for a message: it rests.
+    -- Pushes that were tried; 0 with a delivery: the member rests.
     attempts integer not null default 0,
     due_at timestamptz not null,
     delivery bigint,
-    -- Installations that had its token before: where one of them got the start, or may have, it gets none.
+    -- Installations that had its token before. If one of them got the start, or may have got it, this one gets none.
     former bigint[],
-    -- In this order: for what is due of a run there is one index only.
+    -- In this order, so that there is only one index for the due members of a run.
     primary key (member, run)
 );
 create index fan_out_queue_due on fan_out_queue (run, due_at, member) where delivery is null;
 create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) where delivery is not null;
 
--- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of its
--- variant; where that was removed, to the one without a variant, else to the first. Read by event or by lane only; `offset 0`
--- makes each row a look-up by key whatever the statistics say.
+-- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of
+-- its variant; if that was removed, to the one without a variant, else to the first. Read by event or by lane only;
+-- `offset 0` makes each row a look-up by key, whatever the statistics say.
 create view audience_lanes as
     select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
     union all
@@ -828,8 +840,9 @@ create view audience_lanes as
         order by variant <> c.variant, variant <> '', position limit 1) u
     where c.policy = 'update';
 
--- Who got a start, or may have: never another one. Written when a shard is settled. There is no foreign key, because it would
--- read the run's row a million times (forget_fan_outs).
+-- The final state of an installation's start. Unless APNs refused it for its token, the installation gets no other one.
+-- Written when a shard is settled. There is no foreign key, because it would read the run's row a million times
+-- (forget_fan_outs).
 create table starts (
     run bigint not null,
     installation bigint not null,
@@ -859,7 +872,7 @@ create table receipts (
     installation bigint not null,
     apns_timestamp bigint not null,
     shown_at timestamptz not null,
-    -- Seconds by which its clock was ahead of ours; null: not known.
+    -- Seconds by which its clock was ahead of the server's; null: not known.
     clock_ahead double precision,
     received_at timestamptz not null,
     primary key (event_key, app, installation, apns_timestamp)
@@ -867,17 +880,17 @@ create table receipts (
 create index receipts_by_installation on receipts (installation, event_key);
 create index receipts_by_time on receipts (received_at);
 
--- What the installations of an app hold: the sum over its rows is their number, and about how many bytes they, their topics,
--- start tokens and receipts take with their indexes (DeviceBounds estimates the same). Written by triggers, each session in
--- rows of its own, so that no registration waits for another; the rows of hours that are over are added up (the Janitor).
+-- What the installations of an app hold: the sum over its rows is their number, and about how many bytes they, their
+-- topics, start tokens and receipts take with their indexes (DeviceBounds estimates the same). Written by triggers,
+-- each session in its own rows, so that no registration waits for another. The Janitor adds up the rows of past hours.
 create table device_accounts (
     app integer not null,
-    -- In which the change was made.
+    -- The hour of the change.
     hour timestamptz not null,
-    -- pg_backend_pid(); 0: several were added up.
+    -- pg_backend_pid(); 0: the sum of several.
     session integer not null,
     installations bigint not null,
-    -- Those that were new in this hour, also if they have been forgotten since.
+    -- Installations that were new in this hour, also if they were deleted since.
     created bigint not null,
     bytes bigint not null,
     primary key (app, hour, session)
@@ -891,7 +904,7 @@ returns void language sql as $$
         created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
 $$;
 
--- While the history of an app is deleted, its account is not kept: it goes last.
+-- While the history of an app is deleted, its account is not updated, because it is deleted last.
 create function account_for_devices() returns trigger language plpgsql as $$
 declare
     sign integer := case tg_op when 'INSERT' then 1 else -1 end;
@@ -935,11 +948,11 @@ create trigger account_for_old after delete on receipts referencing old table as
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------
 
--- Something that lookups or keys in memory depend on has changed: every replica reads it again. Written by triggers in the
--- transaction of the change, so that an operator's SQL is noticed, too; NOTIFY is fast, and the journal tells exactly what was
--- committed since a replica last looked.
+-- A change of something that lookups or keys in memory depend on: every replica reads it again. Written by triggers in
+-- the transaction of the change, so that an operator's SQL is noticed, too. NOTIFY is fast, and the journal tells
+-- exactly what was committed since a replica last looked.
 create table lookup_journal (
-    -- The transaction: whether a snapshot sees it tells whether a replica knows of it.
+    -- The transaction. A replica knows of the change if its last snapshot saw the transaction.
     version xid8 not null default pg_current_xact_id(),
     -- 'event KEY', 'events' (any may have changed), or 'keys'.
     subject text not null,
@@ -948,8 +961,8 @@ create table lookup_journal (
 );
 create index lookup_journal_by_time on lookup_journal (at);
 
--- A session that asks for notices hears of its own change before the commit is answered, so that nobody who was told of the
--- change gets the answer before it from the same process.
+-- A session with grandstand.notices = on gets a notice of its own change before the commit is answered. So nobody who
+-- was told of the change gets an older answer from the same process.
 create function announce_lookup(what text) returns void language plpgsql as $$
 begin
     insert into lookup_journal (subject) values (what) on conflict do nothing;
@@ -968,7 +981,7 @@ begin
 end
 $$;
 
--- An event that is new or gone is announced by its audiences.
+-- A new or deleted event is announced by its audiences.
 create function announce_event() returns trigger language plpgsql as $$
 begin
     perform announce_lookup('event ' || new.key);
@@ -999,8 +1012,8 @@ begin
 end
 $$;
 
--- An app that looks a channel up is told why it could not be made, and when that is tried again. What is declared and made in
--- one transaction is not announced: only a refusal changes an answer.
+-- An app that looks a channel up learns why it could not be made, and when that is tried again, so a refusal is
+-- announced. Rows that are inserted are not, because only a refusal changes an answer.
 create function announce_refusal() returns trigger language plpgsql as $$
 begin
     perform announce_lookup('event ' || new.event_key);
@@ -1034,23 +1047,25 @@ create trigger announce_keys
     for each statement execute function announce_subject('keys');
 
 -- Webhooks --------------------------------------------------------------------------------------------------------------
--- What changes a row notes it in the same commit, by triggers: no store needs to know of webhooks. While nobody listens, a
--- trigger is one look at an almost empty table.
+-- Triggers note changes in the same commit, so no store needs to know of webhooks. While there is no subscription, a
+-- trigger only looks into an almost empty table.
 
--- A URL that wants to hear of some topics. Written by the calls about webhooks, and by deliveries that fail for long.
+-- A URL that messages about some topics are posted to. Written by the calls about webhooks, and by deliveries that fail
+-- for long.
 create table webhooks (
     id uuid primary key,
     url text not null check (length(url) between 8 and 2000),
     description text,
     topics webhook_topic[] not null check (cardinality(topics) > 0),
-    -- The apps that it hears of; null: all.
+    -- The apps that its messages are about; null: all.
     apps text[],
-    -- The key that said where its messages go and what they tell; null: the command line, or a key that is no longer kept.
+    -- The key that last set where its messages are sent and what they contain; null: the command line, or a key that is
+    -- no longer stored.
     declared_by uuid references api_keys on delete set null,
     state webhook_state not null,
     -- Why the server disabled it.
     reason text,
-    -- They sign, so they are stored as they are.
+    -- The secrets are stored as they are, because a hash could not sign.
     secret text not null check (secret like 'whsec\_%'),
     previous_secret text,
     previous_secret_until timestamptz,
@@ -1067,7 +1082,7 @@ create table webhooks (
 create table webhook_messages (
     id uuid primary key default gen_random_uuid(),
     topic webhook_topic not null,
-    -- The broadcast that was settled: told of once.
+    -- The broadcast that was settled; only one message is written about it.
     broadcast_id uuid unique,
     body text not null,
     created_at timestamptz not null
@@ -1080,7 +1095,7 @@ create table webhook_deliveries (
     message uuid not null references webhook_messages on delete cascade,
     webhook uuid not null references webhooks on delete cascade,
     state webhook_delivery_state not null default 'queued',
-    -- Of all rounds, and of the present one: a replay begins another.
+    -- The attempts of all rounds, and the tries of the present one: a replay begins another round.
     attempts integer not null default 0,
     tries integer not null default 0,
     -- While it is sending, the end of its lease.
@@ -1110,8 +1125,8 @@ create table webhook_attempts (
     primary key (delivery, number)
 );
 
--- Something that webhooks are to hear of, as the row was then, and the webhooks that wanted it. Written by triggers, removed
--- when its message is composed by the code of the API's answers (WebhookTopic).
+-- Something that webhooks are to be told, as the row was then, and the webhooks that wanted it. Written by triggers,
+-- deleted when its message is composed by the code of the API's answers (WebhookTopic).
 create table webhook_notes (
     id bigint generated always as identity primary key,
     topic webhook_topic not null,
@@ -1120,20 +1135,20 @@ create table webhook_notes (
     -- A row of channels, and the row of the one that it replaced.
     channel json,
     replaced json,
-    -- What is noted of anything else.
+    -- The facts of any other topic.
     detail json,
     check ((channel is null) <> (detail is null)),
     check (replaced is null or channel is not null)
 );
 
--- A broadcast of which a delivery was settled. Each settling transaction notes its own, and whether all are settled is looked at
--- after the commit: two that settle the last two deliveries at once cannot both miss it then.
+-- A broadcast of which a delivery was settled. Each settling transaction notes its own. Whether all are settled is
+-- checked after the commit, so that two transactions that settle the last two deliveries at once cannot both miss it.
 create table webhook_settlements (
     id bigint generated always as identity primary key,
     broadcast_id uuid not null
 );
 
--- Notes something for the webhooks that are bound to no apps, or to all of these.
+-- Notes something for the webhooks that are for all apps, or at least for all of these.
 create function note_for_webhooks(
     topic webhook_topic, at timestamptz, apps text[], channel json default null, replaced json default null,
     detail json default null
@@ -1177,7 +1192,7 @@ begin
     if tg_op = 'UPDATE' and old.state <> 'creating' then
         return null;
     end if;
-    -- `offset 0`: the event's channels, by its key, whatever the planner thinks of an index by app.
+    -- `offset 0`: the event's channels are read by its key, whatever the planner thinks of an index by app.
     select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
     where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
         and c.id <> new.id and c.channel_id is not null
@@ -1195,7 +1210,7 @@ create trigger tell_of_missing after update on channels for each row
 create trigger tell_of_replaced after insert or update of state on channels for each row
     when (new.state = 'active' and new.event_key is not null) execute function tell_of_replaced_channel();
 
--- Whether a run found something new, the report and the alarm before it say (ReconciliationFinding).
+-- The report and the alarm before it tell whether a run found something new (ReconciliationFinding).
 create function tell_of_reconciliation() returns trigger language plpgsql as $$
 begin
     perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
@@ -1208,7 +1223,7 @@ $$;
 create trigger tell_of_reconciliation after insert on reconciliations
     for each row execute function tell_of_reconciliation();
 
--- Two things say that a capability is off: every known channel gone at once, and Apple's refusal of a call.
+-- Two things tell that a capability is off: every known channel vanished at once, or Apple refused a call.
 create function tell_of_alarm() returns trigger language plpgsql as $$
 begin
     perform note_for_webhooks('capability.off', new.reconciled_at, new.bundle_id, detail => json_build_object(
@@ -1231,7 +1246,7 @@ create trigger tell_of_alarm after update on app_environments for each row
 create trigger tell_of_quirk after insert or update on quirks for each row
     when (new.name = 'broadcast-feature' and new.value = 'off') execute function tell_of_quirk();
 
--- One call for each statement, not for each delivery: the way of broadcasts is the hot one.
+-- One call for each statement, not for each delivery, because broadcasts are the most frequent work.
 create function tell_of_deliveries() returns trigger language plpgsql as $$
 begin
     if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
@@ -1250,7 +1265,7 @@ create trigger tell_of_new after insert on deliveries referencing new table as c
 create trigger tell_of_changed after update on deliveries referencing new table as changed
     for each statement execute function tell_of_deliveries();
 
--- A scheduled broadcast whose time has come, or that was withdrawn and never has deliveries.
+-- Notes a scheduled broadcast whose time has come, or that was withdrawn and never has deliveries.
 create function tell_of_scheduled() returns trigger language plpgsql as $$
 begin
     if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
@@ -1264,8 +1279,8 @@ $$;
 create trigger tell_of_scheduled after update on broadcasts for each row
     when (old.scheduled and not new.scheduled) execute function tell_of_scheduled();
 
--- A broadcast is told of once. A withdrawal changes what was told of the one withdrawn, and of one that it had replaced and that
--- goes after all: both are told of again.
+-- A broadcast is reported once. A withdrawal changes the report on the withdrawn broadcast, and on one that it had
+-- superseded and that is sent after all, so both are reported again.
 create function tell_of_withdrawn() returns trigger language plpgsql as $$
 begin
     update webhook_messages set broadcast_id = null
@@ -1288,9 +1303,9 @@ create table leases (
     leased_until timestamptz not null
 );
 
--- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations that take
--- something away (scripts/check-migrations). A build that finds migrations it does not know goes on if it is one of them, so
--- that a release is rolled out while the one before it serves.
+-- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations
+-- that take something away (scripts/check-migrations). A build that finds migrations it does not know continues if it
+-- is one of them, so that a release can be rolled out while the one before it serves.
 create table schema_compatibility (
     is_only boolean primary key default true check (is_only),
     least integer not null

@@ -11,13 +11,13 @@ package struct SeasonName: RawRepresentable, Sendable, Hashable, CustomStringCon
         self.rawValue = rawValue
     }
 
-    /// The season of an event with this metadata, JSON text; `nil`: it names none.
+    /// The season that an event's metadata (JSON text) names; `nil`: it names no season.
     package static func named(in metadata: [UInt8]?) -> SeasonName? {
         guard let metadata, let json = try? JSONValue(parsing: metadata) else { return nil }
         return json["season"]?["name"]?.string.flatMap(SeasonName.init)
     }
 
-    /// The sentence for refusals.
+    /// The rule for names as a sentence, for error messages.
     package static let rule = TextRule.seasonName.sentence
 
     package var description: String { rawValue }

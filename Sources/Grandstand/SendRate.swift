@@ -2,11 +2,12 @@ package import FoundationEssentials
 
 /// The rate at which APNs takes requests, learned from its answers. There is no limit before the first 429.
 ///
-/// After a 429 the rate is a little less than what APNs accepted in the last second. It then returns to the rate that was
-/// refused, slowly at the end, stays near it, and goes on faster and faster when no 429 comes: a limit that was lifted is
-/// found. The growth counts only time in which requests waited for the rate. Pure: outcomes and times decide.
+/// After a 429 the rate falls a little below the rate that APNs accepted in the last window. It then grows back to the
+/// refused rate, more slowly the nearer it is. If no 429 comes there, it grows faster and faster, so that a lifted
+/// limit is noticed. The rate grows only while requests wait for it. Pure: the result depends only on the answers and
+/// their times.
 package struct SendRate: Sendable, Hashable {
-    /// What is measured, and over how long.
+    /// The length of the measurement and the lowest rate.
     package struct Settings: Sendable, Hashable {
         /// Seconds over which accepted requests are counted.
         package var window: TimeInterval
@@ -24,21 +25,23 @@ package struct SendRate: Sendable, Hashable {
         package static let lane = Settings(window: 20, floor: 0.2)
     }
 
-    /// The part of the accepted rate with which requests go on after a 429.
+    /// After a 429, requests continue at this share of the accepted rate.
     private static let reduction = 0.95
-    /// The rate is not divided by more than this at once: lanes that all wait for limits of their own are refused together.
+    /// One 429 divides the rate by at most this, because lanes that reach the limits of their own channels are refused
+    /// together.
     private static let mostReduction = 8.0
-    /// Full use, in seconds and in requests, after which the rate is again the one that was refused.
+    /// The rate is back at the refused rate after this many seconds and this many requests of full use.
     private static let returnTime: TimeInterval = 6
     private static let returnRequests = 70.0
-    /// The times by which the return is slower for each second of `Retry-After`, in which nothing may be sent.
+    /// Each second of `Retry-After` adds this to the factor by which the return is slower, because nothing is sent
+    /// meanwhile.
     private static let retryAfterCost = 5.0
-    /// How much faster than the refused rate requests go after twice the time.
+    /// The share by which the rate exceeds the refused rate after another `returnTime` of full use.
     private static let acceleration = 0.4
-    /// Seconds in which the rate doubles while its first limit is looked for.
+    /// Seconds of full use in which the rate doubles while no refused rate is known.
     private static let doubling: TimeInterval = 0.5
-    /// Seconds of the rate that may go at once, so that a process that is late by that loses nothing; and the least that
-    /// are handed out at once where the rate is high.
+    /// `depth`: seconds of the rate that may be sent at once, so that a process that is this late loses nothing.
+    /// `quantum`: at a high rate, at least this many seconds of it are handed out at once.
     private static let depth: TimeInterval = 0.1
     private static let quantum: TimeInterval = 0.02
     /// Seconds without a 429 after which the limit is forgotten.
@@ -47,9 +50,9 @@ package struct SendRate: Sendable, Hashable {
     private struct Limit: Sendable, Hashable {
         var since: Date
         var throttledAt: Date
-        /// Requests sent before this were under way when the rate was last lowered.
+        /// When the rate was last lowered. Requests sent before that were under way then.
         var loweredAt: Date
-        /// The rate when it was last lowered, after that; in requests a second.
+        /// The rate after it was last lowered, in requests a second.
         var base: Double
         /// The rate that was refused; `nil`: no limit was found yet, and the rate doubles.
         var refused: Double?
@@ -62,9 +65,9 @@ package struct SendRate: Sendable, Hashable {
         var tokensAt: Date
         /// The tokens were used up when they were last looked at.
         var isUsed = true
-        /// Nothing goes before this.
+        /// Nothing is sent before this.
         var blockedUntil: Date
-        /// The last pause that was made because nothing at all was accepted.
+        /// Seconds of the last pause that was made because nothing was accepted; 0 after an acceptance.
         var hold: TimeInterval = 0
 
         var rate: Double {
@@ -84,10 +87,10 @@ package struct SendRate: Sendable, Hashable {
             return used < slowTime ? refused + (refused - base) * cube : refused * (1 + SendRate.acceleration * cube)
         }
 
-        /// Fewer requests are not handed out: each batch costs a claim.
+        /// The fewest requests that are handed out at once, because each batch costs a claim.
         var least: Double { max(1, (rate * SendRate.quantum).rounded(.down)) }
 
-        /// With the tokens of the time since they were looked at.
+        /// Adds the tokens of the time since `tokensAt`.
         func refilled(at now: Date) -> Limit {
             guard now > tokensAt else { return self }
             var limit = self
@@ -97,10 +100,10 @@ package struct SendRate: Sendable, Hashable {
             let rate = self.rate
             let most = least + SendRate.depth * rate
             let needed = max(0, (most - tokens) / rate)
-            // A rate that doubles must not do so while requests beyond it are made up for: no answer comes meanwhile.
+            // While the tokens are negative, nothing is sent and no answer comes, so the rate must not double.
             let debt = refused == nil ? max(0, -tokens) / rate : 0
             if isUsed { limit.usedTime += max(0, min(time, needed) - debt) }
-            // Nobody waited: the rate was not used to the full.
+            // No request waited, so the rate was not used to the full.
             if time > needed { limit.isUsed = false }
             limit.tokens = min(most, tokens + time * rate)
             return limit
@@ -115,7 +118,7 @@ package struct SendRate: Sendable, Hashable {
 
     package init(_ settings: Settings = .app) { self.settings = settings }
 
-    /// With so many requests accepted since a moment before the first that is recorded.
+    /// A rate without a limit. It counts `accepted` requests, answered evenly since `since`, in the current window.
     init(_ settings: Settings, accepted: Int, since: Date, at now: Date) {
         self.settings = settings
         turn(to: now)
@@ -149,7 +152,7 @@ package struct SendRate: Sendable, Hashable {
         return max(now, limit.blockedUntil).addingTimeInterval(missing / limit.rate)
     }
 
-    /// Requests that go now. More than the allowance delay those after them.
+    /// Counts requests that are sent now. Requests beyond the allowance delay later ones.
     package mutating func spend(_ requests: Int, at now: Date) {
         guard var limit = limit?.refilled(at: now) else { return }
         limit.tokens -= Double(requests)
@@ -171,7 +174,7 @@ package struct SendRate: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - retryAfter: seconds that APNs asked to wait.
-    ///   - acceptedBefore: requests that were accepted in the second before the first 429; of use with the first call.
+    ///   - acceptedBefore: requests that were accepted in the second before the first 429; only the first call uses it.
     package mutating func throttled(
         retryAfter: Int? = nil, acceptedBefore: Int = 0, sentAt: Date, at now: Date
     ) {
@@ -180,7 +183,7 @@ package struct SendRate: Sendable, Hashable {
         let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
         let measured = Double(slots.reduce(0, +)) / settings.window
         guard var limit else {
-            // Where APNs says when to ask again, next to nothing was sent since.
+            // After a 429 with Retry-After almost nothing was sent, so the second before it shows the accepted rate.
             let before = Double(acceptedBefore) * (retryAfter == nil ? 1 / Self.mostReduction : Self.reduction)
             self.limit = Limit(
                 since: now, throttledAt: now, loweredAt: now,
@@ -194,7 +197,8 @@ package struct SendRate: Sendable, Hashable {
         guard sentAt > limit.loweredAt else { return }
         let elapsed = now.timeIntervalSince(limit.loweredAt)
         if limit.accepted == 0, elapsed < settings.window, retryAfter == nil {
-            // A limit by the second takes nothing until the second is over: less of it is not the answer.
+            // A limit per second refuses everything until the second is over. A lower rate would not help, so this only
+            // pauses.
             limit.hold = min(0.4 * settings.window, max(0.05 * settings.window, 2 * limit.hold))
             limit.blockedUntil = max(limit.blockedUntil, now.addingTimeInterval(limit.hold))
             limit.tokens = min(limit.tokens, 1)
@@ -206,7 +210,7 @@ package struct SendRate: Sendable, Hashable {
         let lower =
             isMeasured
             ? Self.reduction * (elapsed >= settings.window ? measured : Double(limit.accepted) / elapsed)
-            // Too short to be measured by itself, and the last second may be of another time.
+            // The time since the rate was lowered is too short to measure, and the window reaches back before it.
             : min(Self.reduction * measured, 0.8 * rate)
         let least = retryAfter == nil ? max(settings.floor, rate / Self.mostReduction) : settings.floor
         limit.base = max(least, min(lower, Self.reduction * rate))
@@ -220,12 +224,12 @@ package struct SendRate: Sendable, Hashable {
         limit.loweredAt = now
     }
 
-    /// Other replicas are limited: this one goes on at a share of their rate.
+    /// Starts a limit at this replica's share of the rate, because other replicas are limited already.
     ///
     /// - Parameters:
-    ///   - rate: of this replica, in requests a second.
+    ///   - rate: this replica's share, in requests a second.
     ///   - since: when the first of them was throttled.
-    ///   - throttledAt: when the last of them was.
+    ///   - throttledAt: when the last of them was throttled.
     package mutating func join(rate: Double, since: Date, throttledAt: Date, at now: Date) {
         guard limit == nil else { return }
         let rate = max(settings.floor, rate)
@@ -234,7 +238,8 @@ package struct SendRate: Sendable, Hashable {
             tokensAt: now, blockedUntil: now)
     }
 
-    /// The number of replicas that share the limit changed, or another of them was throttled.
+    /// Multiplies the rate by `factor` when the number of replicas that share the limit changes. It also notes when
+    /// another replica was throttled.
     package mutating func share(_ factor: Double, throttledAt: Date) {
         guard var limit else { return }
         limit.throttledAt = max(limit.throttledAt, throttledAt)
@@ -245,7 +250,7 @@ package struct SendRate: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// Forgets a limit that was not met for `memory` seconds.
+    /// Forgets a limit that caused no 429 for `memory` seconds.
     package mutating func forget(at now: Date) {
         if let limit, now.timeIntervalSince(limit.throttledAt) >= Self.memory { self.limit = nil }
     }

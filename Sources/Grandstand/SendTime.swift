@@ -2,7 +2,7 @@ internal import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// The times of the event that a broadcast is for; a channel or a token without an event has none.
+/// The start and end of a broadcast's event. A broadcast to a channel or a token without an event has neither.
 package struct EventTimes: Sendable, Hashable {
     package var startsAt: Date?
     package var endsAt: Date?
@@ -14,9 +14,9 @@ package struct EventTimes: Sendable, Hashable {
 }
 
 extension BroadcastRequest {
-    /// The request with the time that its `sendAfterStart` comes to.
+    /// The request with the `sendAt` that its `sendAfterStart` gives.
     ///
-    /// - Throws: `invalid-request` when it counts from a start that is not known.
+    /// - Throws: `invalid-request` when the event's start is not known.
     package func timed(by times: EventTimes, for target: BroadcastTarget) throws(Problem) -> BroadcastRequest {
         guard let sendAfterStart else { return self }
         guard let startsAt = times.startsAt else {
@@ -33,9 +33,9 @@ extension BroadcastRequest {
         return request
     }
 
-    /// What its organiser should know of the times that it gives.
+    /// Warnings about the request's times, for the organiser.
     ///
-    /// - Parameter now: when it is accepted.
+    /// - Parameter now: when the request is accepted.
     package func warnings(at now: Date, _ times: EventTimes) -> [String] {
         var warnings: [String] = []
         let goesAt = max(now, sendAt ?? now)

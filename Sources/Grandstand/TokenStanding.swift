@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// A key as it signs for one environment of APNs.
+/// A signing key and the APNs environment that it is used for.
 package struct KeyUse: Sendable, Hashable {
     package var credentials: Credentials
     package var environment: APNsEnvironment
@@ -15,7 +15,7 @@ package struct KeyUse: Sendable, Hashable {
 
 /// APNs refuses the provider tokens of a key.
 package struct KeyRefusal: Sendable, Hashable {
-    /// Apple's, of the newest refusal.
+    /// Apple's reason of the newest refusal.
     package var reason: APNsReason
     /// The time of the first refusal in a row.
     package var since: Date
@@ -25,15 +25,16 @@ package struct KeyRefusal: Sendable, Hashable {
         self.since = since
     }
 
-    /// What is found, for people.
+    /// The refusal as a sentence for people.
     package func finding(of credentials: Credentials) -> String {
         "APNs refuses the provider tokens of the key \(credentials.keyID) (team \(credentials.teamID)) since "
             + "\(RFC3339.text(since)): \(reason)"
     }
 }
 
-/// Whether requests with a key's provider token are sent. After two refusals of the token in a row they wait, but for one
-/// request every few seconds, until APNs accepts one or the key file holds another key. Pure: answers and now decide.
+/// Decides whether requests with a key's provider token are sent. After two refusals of the token in a row, requests
+/// wait. Only one probe every few seconds is sent, until APNs accepts one or the key file holds another key. Pure: the
+/// result depends only on the answers and the given time.
 package struct TokenStanding: Sendable, Equatable {
     /// What a request may do.
     package enum Turn: Sendable, Equatable {
@@ -73,7 +74,7 @@ package struct TokenStanding: Sendable, Equatable {
     /// Tokens are signed with this key from now on.
     ///
     /// - Parameter key: the fingerprint of the key.
-    /// - Returns: the refusal that another key in its place ends.
+    /// - Returns: the refusal that was current and ends because the key is another one; `nil`: there was none.
     package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
         guard key != self.key else { return nil }
         let ended = refusal

@@ -1,4 +1,4 @@
-/// The proxies whose word about a request is believed: where it came from, and for which host it was. Pure.
+/// The proxies that are trusted to say where a request came from and for which host it was. Pure.
 package struct TrustedProxies: Sendable, Hashable {
     private let networks: [IPNetwork]
 
@@ -10,9 +10,8 @@ package struct TrustedProxies: Sendable, Hashable {
         return networks.contains { $0.contains(peer) }
     }
 
-    /// The caller's address: the peer's own, or, where that is one of the proxies, the last of `X-Forwarded-For` that no
-    /// proxy of ours has. Each proxy appends the address it was called from, so what stands further to the left is a
-    /// stranger's word.
+    /// The caller's address. If the peer is a trusted proxy, it is the last address in `X-Forwarded-For` that is not a
+    /// trusted proxy's. Each proxy appends the address that called it, so addresses further left can be forged.
     ///
     /// - Parameter forwardedFor: the header's values, in order; each may be a list.
     package func caller(of peer: IPAddress, forwardedFor: [String]) -> IPAddress {

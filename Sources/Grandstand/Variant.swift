@@ -11,7 +11,7 @@ package struct Variant: RawRepresentable, Sendable, Hashable, Comparable, Custom
         self.rawValue = rawValue
     }
 
-    /// The sentence for refusals.
+    /// The rule for names as a sentence, for error messages.
     package static let rule = TextRule.variant.sentence
 
     package var description: String { rawValue }

@@ -7,17 +7,17 @@ package enum Verdict: Sendable, Equatable {
     case accepted(APNsReceipt)
     /// Send the same message again at this time.
     case retry(at: Date, reason: String)
-    /// APNs said when: nothing, not even newer state, goes to the channel before.
+    /// APNs said when to send again. Nothing is sent to the channel before that, not even newer state.
     case throttled(until: Date, reason: String)
     /// Refused for good.
     case rejected(APNsRefusal)
-    /// Apple says that it does not know the channel, which a reconciliation looks into. The same message goes again at
+    /// Apple answers that it does not know the channel; a reconciliation checks this. The same message is sent again at
     /// `next`; `nil`: it is refused for good.
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
-    /// The answer to a start never came, or says nothing of that (`APNsRefusal.leavesOpen`): it may have been made, and
-    /// made again it would be a second card.
+    /// A start got no answer, or an answer that does not say whether it was made (`APNsRefusal.leavesOpen`). It is not
+    /// sent again, because a phone could show a second card.
     case unknown(reason: String)
 
     /// The kind of message, as far as an answer's meaning depends on it.
@@ -30,7 +30,7 @@ package enum Verdict: Sendable, Equatable {
         case start
     }
 
-    /// Attempts of a message that Apple refuses because of a channel it has: some two minutes.
+    /// The most attempts of a message whose channel Apple says it does not know: about two minutes.
     package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
@@ -54,7 +54,7 @@ package enum Verdict: Sendable, Equatable {
                 self = .rejected(refusal)
                 return
             case .channelGone where subject != .broadcast:
-                // It is the token that is gone.
+                // For a push to a token, this refusal means that the token is gone.
                 self = .rejected(refusal)
                 return
             case .channelGone:
@@ -65,7 +65,7 @@ package enum Verdict: Sendable, Equatable {
             case .credentials, .throttled, .unavailable:
                 reason = refusal.reason.rawValue
                 retryAfter = refusal.retryAfter
-                // Asked about at its own pace, however often the message met that.
+                // A refused key is retried at a steady pace, however often the message was tried.
                 if refusal.isOfRefusedKey { attempts = 1 }
             }
         case .unanswered(let text) where subject == .start:

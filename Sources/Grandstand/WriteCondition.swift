@@ -1,15 +1,15 @@
-/// A writer's precondition (RFC 9110, 13.1), so that of two writers at a time neither undoes the other's change unseen.
+/// A write's precondition (RFC 9110, 13.1), so that two writers do not overwrite each other's changes unnoticed.
 package enum WriteCondition: Sendable, Hashable {
-    /// Whatever is there.
+    /// The write has no condition.
     case none
-    /// `If-None-Match: *`: nothing is there.
+    /// `If-None-Match: *`: nothing exists yet.
     case absent
-    /// `If-Match: *`: something is there.
+    /// `If-Match: *`: something exists.
     case present
-    /// `If-Match` with the tags of versions: one of them is there.
+    /// `If-Match` with the tags of versions: one of them is the present version.
     case versions(Set<Int>)
 
-    /// The problem of `absent` where there is a version.
+    /// The problem when `absent` is required but something exists.
     package static let taken = Problem(
         .versionMismatch, "There is one already, and If-None-Match: * asks for none.")
 

@@ -6,7 +6,7 @@ internal import Postgres
 enum AppColumns {
     /// Whether a row is of this app.
     ///
-    /// - Parameter row: its name; `nil`: the statement has no other such columns.
+    /// - Parameter row: the row's name in the statement; `nil`: no other row of the statement has such columns.
     static func isOf(_ app: AppEnvironment, row: PostgresQuery? = nil) -> PostgresQuery {
         let prefix: PostgresQuery = if let row { "\(row)." } else { "" }
         return """

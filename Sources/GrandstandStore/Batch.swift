@@ -2,11 +2,12 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Work that comes while other such work is under way, and goes together as soon as that is done.
+/// Groups work that arrives while other work of the same kind is under way, and does it together as soon as that is
+/// done.
 ///
-/// A call that comes alone waits for none. Under load a transaction carries many: its fixed cost, most of a small
-/// one's, is paid once. One that takes long, for a lock or the disk, does not hold up the others: the next begins
-/// beside it, if there are places.
+/// A single call does not wait. Under load one transaction carries many items, so its fixed cost, most of a small one's
+/// cost, is paid once. A transaction that takes long, because of a lock or the disk, does not hold up the others: the
+/// next one begins beside it, if a place is free.
 final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -19,7 +20,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         var waiting: [Waiting] = []
         /// When the last work began.
         var lastBegin = ContinuousClock.now
-        /// Whether a task looks after the callers that wait.
+        /// Whether a task watches the callers that wait.
         var isWatched = false
     }
 
@@ -34,16 +35,17 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private let isEveryones: @Sendable (any Error) -> Bool
 
     /// - Parameters:
-    ///   - places: how many works may be under way at a time.
-    ///   - patience: how long the last one must be under way before another begins beside it.
-    ///   - limit: how many items one takes at most.
-    ///   - capacity: how many may wait; further ones are refused.
-    ///   - restPerWork: how many times as long as a work took its place rests, a second at most: so works that cost much
-    ///     take a bounded share of the database.
-    ///   - owner: the app of an item, where apps take turns: an item does not wait behind ten thousand of another app's.
-    ///   - isEveryones: whether an error is the answer to every item of a work. For any other the items are done again,
-    ///     each by itself, so that one does not spoil the others.
-    ///   - work: has done nothing when it throws; else it returns an output for each item, in order.
+    ///   - places: how many batches may be under way at a time.
+    ///   - patience: how long the last batch must be under way before another begins beside it.
+    ///   - limit: the most items of one batch.
+    ///   - capacity: the most items that may wait; further ones are refused.
+    ///   - restPerWork: after a batch its place rests this many times as long as the batch took, at most a second, so
+    ///     that expensive work takes a bounded share of the database.
+    ///   - owner: the app of an item, if apps take turns: an item does not wait behind ten thousand items of another
+    ///     app.
+    ///   - isEveryones: whether an error is the answer to every item of a batch. After any other error the items are
+    ///     done again one by one, so that one item does not fail the others.
+    ///   - work: must have done nothing when it throws; otherwise it returns an output for each item, in order.
     init(
         places: Int = 1, patience: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
         owner: (@Sendable (Item) -> BundleID)? = nil,
@@ -60,11 +62,11 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         self.work = work
     }
 
-    /// How many wait for a place.
+    /// The number of items that wait for a place.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Does the item, alone or with others, never before one that came earlier and waits still. Cancelling the task does
-    /// not take it out of a work with others.
+    /// Does the item, alone or with others, never before an earlier one that still waits. Cancelling the task does not
+    /// remove the item from a batch.
     ///
     /// - Throws: what the work throws; `store-unavailable` when too many wait.
     func run(_ item: Item) async throws -> Output {
@@ -80,9 +82,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Takes a place, if there is one.
+    /// Takes a place, if one is free.
     ///
-    /// - Parameter overtaking: also when others wait; for the task that gives the place to them.
+    /// - Parameter overtaking: take it even if others wait; for the task that gives the place to them.
     private func enter(overtaking: Bool = true) -> Bool {
         state.withLock { state in
             guard overtaking || state.waiting.isEmpty else { return false }
@@ -113,7 +115,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return state.isWatched
         }
         guard let isWatched else { return continuation.resume(throwing: Self.full) }
-        // The place may have become free in between.
+        // A place may have become free in between.
         if enter() { goOn() }
         if !isWatched {
             Task.detached { [patience = PostgresPatience.current] in
@@ -122,7 +124,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Callers that wait behind a long transaction get another place, also when no other call comes.
+    /// Gives callers that wait behind a long transaction another place, even if no other call comes.
     private func watch() async {
         while true {
             try? await Task.sleep(for: patience)
@@ -135,10 +137,10 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// A work is done.
+    /// Ends a batch.
     ///
-    /// - Parameter began: when it began; `nil`: it failed. Then there is no rest: callers that wait have waited long enough
-    ///   for a database that is away.
+    /// - Parameter began: when it began; `nil`: it failed. Then the place does not rest, because callers have waited
+    ///   long enough for a database that is away.
     private func leave(_ began: ContinuousClock.Instant?) {
         let rest = began.map { min(Self.longestRest, $0.duration(to: .now) * restPerWork) } ?? .zero
         guard rest > .zero else { return goOn() }
@@ -150,7 +152,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     private static var longestRest: Duration { .seconds(1) }
 
-    /// Calls that wait take the place over; with none waiting it is free.
+    /// Gives the place to calls that wait; if none waits, the place is free.
     private func goOn() {
         let next = state.withLock { state in
             if let owner, state.waiting.count > limit {
@@ -168,9 +170,9 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return next
         }
         guard !next.isEmpty else { return }
-        // Not a part of the task that leaves the place, nor of the transaction it may have joined.
+        // A new task: it must not belong to the task that gives up the place, or join that task's transaction.
         Task.detached { [patience = PostgresPatience.current] in
-            // Who has waited longest is answered in time.
+            // The time limit counts from the call that has waited longest, so that it is answered in time.
             let patience = patience?.renewed(waited: next[0].since.duration(to: .now))
             await PostgresPatience.$current.withValue(patience) { await self.runAll(next) }
         }
@@ -197,7 +199,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// The work broke its promise.
+    /// `work` returned another number of outputs than items.
     private struct NothingAnswered: Error {}
 
     private static var full: Problem {

@@ -1,22 +1,22 @@
 internal import Postgres
 
-/// The columns of a table that values of one type fill, each listed once: for reading, inserting and changing rows. A test
-/// holds each list to its table (`ColumnTests`).
+/// The columns of a table that values of one Swift type fill, each listed once for reading, inserting and changing
+/// rows. A test compares each list with its table (`ColumnTests`).
 struct Columns<Row>: Sendable {
     struct Column: Sendable {
         let name: String
-        /// What the parameter, a column of `r`, becomes in the table.
+        /// The SQL expression that makes the column's value of the parameter, a column of `r`.
         fileprivate let sql: String
-        /// It is changed with every row, for what the row has is not known.
+        /// It is written with every row, because the row's present value is not known.
         fileprivate let isAlways: Bool
         fileprivate let values: @Sendable ([Row]) -> PostgresBinding
         fileprivate let isEmpty: @Sendable ([Row]) -> Bool
         fileprivate let isSame: @Sendable (Row, Row) -> Bool
 
         /// - Parameters:
-        ///   - type: what the parameter is cast to, where PostgreSQL has a type of its own.
-        ///   - sql: or an expression over the parameter, `r` and the column's name.
-        ///   - isAlways: it is changed with every row.
+        ///   - type: the PostgreSQL type that the parameter is cast to, such as an enumeration.
+        ///   - sql: or an expression over the parameter, which is `r.` and the column's name.
+        ///   - isAlways: whether it is written with every row.
         init<Value: PostgresScalarElement & Equatable>(
             _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
             _ value: @escaping @Sendable (Row) -> Value
@@ -58,7 +58,7 @@ struct Columns<Row>: Sendable {
         self.columns = columns
     }
 
-    /// Their names, of a row.
+    /// The names of the columns, each with the name of the row in front, if there is one.
     func names(of row: String? = nil, except left: Set<String> = []) -> PostgresQuery {
         Self.names(columns.filter { !left.contains($0.name) }, of: row)
     }
@@ -71,7 +71,7 @@ struct Columns<Row>: Sendable {
 
     /// The statement that inserts rows, in order. A column that none of them fills is left out.
     ///
-    /// - Parameter returned: columns that its rows have, of those inserted; `nil`: it has no rows.
+    /// - Parameter returned: the columns that the statement returns of inserted rows; `nil`: it returns no rows.
     func insert(_ rows: [Row], returning returned: String? = nil) -> PostgresQuery {
         let filled = columns.filter { !$0.isEmpty(rows) }
         let names = filled.map(\.name).joined(separator: ", ")
@@ -84,12 +84,13 @@ struct Columns<Row>: Sendable {
                 """, bindings: filled.map { $0.values(rows) })
     }
 
-    /// Whether nothing of a row has changed but, perhaps, what is changed with every row.
+    /// Whether a row has not changed, except columns that are written with every row.
     func isSame(_ row: Row, _ before: Row) -> Bool { columns.allSatisfy { $0.isAlways || $0.isSame(row, before) } }
 
-    /// The statement that changes rows, by their IDs: those columns that differ in any of them.
+    /// The statement that changes rows by their IDs. It sets the columns that differ in any of the rows.
     ///
-    /// `= any(…)` names the rows once more: a cached plan that was made while the table was empty reads by key then, too.
+    /// `= any(…)` names the rows once more, so that a cached plan that was made while the table was empty reads by key,
+    /// too.
     ///
     /// - Parameter before: the same rows as they were.
     func update(_ rows: [Row], from before: [Row], ids: [Int]) -> PostgresQuery {

@@ -2,16 +2,16 @@ package import Grandstand
 package import Postgres
 internal import Synchronization
 
-/// The pool as the stores use it: a database that cannot be reached is the caller's `store-unavailable`, not a crash.
+/// The pool as the stores use it. A database that cannot be reached becomes the problem `store-unavailable`.
 package struct Database: Sendable, PostgresQuerying {
     let pool: PostgresPool
-    /// Which database this is, whichever of its pools: a transaction that was joined is joined by all of them.
+    /// Identifies the database, with whatever pool, so that all of its pools join the same transaction.
     private let identity: ObjectIdentifier
 
-    /// Counts the deliveries that come to their end, when that is committed.
+    /// Counts deliveries that got their final state, after the commit.
     private let counting: Counting
 
-    /// Whether its work may take long: a request gives it up only when the database answers nobody.
+    /// Whether its work may take long. A request then gives up only when the database answers nobody.
     private var isLong = false
 
     /// The same database for work that may take long.
@@ -22,8 +22,8 @@ package struct Database: Sendable, PostgresQuerying {
     }
 
     /// - Parameters:
-    ///   - other: a database of which `pool` is another pool.
-    ///   - counting: counts the deliveries that come to their end; `nil`: as the other does.
+    ///   - other: an object for the same database with another pool.
+    ///   - counting: counts deliveries that got their final state; `nil`: as `other` does.
     package init(_ pool: PostgresPool, sharing other: Database? = nil, counting: Counting? = nil) {
         self.pool = pool
         identity = other?.identity ?? ObjectIdentifier(pool)
@@ -48,7 +48,8 @@ package struct Database: Sendable, PostgresQuerying {
 
     /// Runs `body` in a transaction that commits when it returns and rolls back when it throws.
     ///
-    /// Within `joining` it is a part of the transaction that was joined: it is undone alone, and commits with the rest.
+    /// Within `joining` it is a savepoint of the joined transaction: it can be rolled back alone, and it commits with
+    /// the rest.
     func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
@@ -92,14 +93,14 @@ package struct Database: Sendable, PostgresQuerying {
 
     // MARK: Counting
 
-    /// Deliveries that a transaction brings to their end.
+    /// Deliveries that get their final state in a transaction.
     final class Ends: Sendable {
         fileprivate let ends = Mutex<[Occurrence]>([])
 
         func add(_ ends: [Occurrence]) { self.ends.withLock { $0 += ends } }
     }
 
-    /// Those of the transaction, or part of one, that this task is in.
+    /// The deliveries of this task's transaction, or of its part of one.
     @TaskLocal static var ends: Ends?
 
     /// Runs a transaction, or a part of one, and counts the deliveries it settled once that is committed.
@@ -119,13 +120,13 @@ package struct Database: Sendable, PostgresQuerying {
         let commit: Commit
     }
 
-    /// Work that waits for the end of a transaction that was joined.
+    /// Actions that wait for the commit of a joined transaction.
     final class Commit: Sendable {
         private let actions = Mutex<[@Sendable () -> Void]>([])
 
         fileprivate func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
 
-        /// The transaction has committed, and nothing joins it any more.
+        /// Runs the actions. The transaction has committed, and nothing joins it any more.
         func happened() {
             for action in actions.withLock({ $0 }) { action() }
         }
@@ -147,8 +148,8 @@ package struct Database: Sendable, PostgresQuerying {
         current.commit.add(action)
     }
 
-    /// Runs `body` so that all it does with this database joins the transaction of `connection`. It must not go on in
-    /// tasks that outlive it.
+    /// Runs `body` so that everything it does with this database joins the transaction of `connection`. It must not
+    /// start tasks that outlive it.
     func joining<Value: Sendable>(
         _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -170,27 +171,28 @@ package struct Database: Sendable, PostgresQuerying {
 }
 
 extension PostgresConfiguration {
-    /// How the stores want their sessions. Compiling a statement takes up to a second, and none of ours runs that long:
-    /// the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
+    /// The session settings of the stores. JIT is off, because compiling a statement takes up to a second and no
+    /// statement here runs that long: the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
     ///
-    /// Every statement of ours has an index for what it asks, and statistics made before a season was declared say that
-    /// the table is empty: with sequential scans allowed, declaring 10,000 events in a new database took up to 2.9 ms
-    /// more for each channel.
+    /// Sequential scans are off. Every statement has an index for what it asks, but statistics made before a season was
+    /// declared say that the table is empty. With sequential scans, declaring 10,000 events in a new database took up
+    /// to 2.9 ms more for each channel.
     ///
-    /// They are for servers that take writes: a standby, or a primary that was set aside, is refused.
+    /// Servers that take no writes are refused: a standby, or a primary that was set aside.
     ///
-    /// - Parameter changes: notified of changes of lookups' answers by these sessions; `nil`: not notified.
+    /// - Parameter changes: is told when these sessions change the answers of lookups; `nil`: nobody is told.
     package static func stores(
         connectionString: String, connections: Int = 10, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
-        // One host that vanished (`connectTimeout`) and the next one: less than clients wait for an answer.
+        // Enough for one host that vanished (`connectTimeout`) and the next one, and less than clients wait for an
+        // answer.
         configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
         configuration.sessionSettings = [
             "jit": "off", "enable_seqscan": "off",
-            // A process that hangs in a transaction gives its locks up.
+            // A process that hangs in a transaction loses its locks after this.
             "idle_in_transaction_session_timeout": "30s",
         ]
         if let changes {
@@ -200,12 +202,12 @@ extension PostgresConfiguration {
         return configuration
     }
 
-    /// How the outbox wants its sessions. Its statements look up some hundred rows by key, so nested loops over indexes
-    /// are right whatever the statistics say; and they say the table is empty when it was, minutes before kick-off.
-    /// Settling 100 messages took over 30 s by a plan made for an empty table.
+    /// The session settings of the outbox. Its statements look up some hundred rows by key, so nested loops over
+    /// indexes are right whatever the statistics say. Minutes before kick-off the statistics may still say that the
+    /// table is empty: with a plan for an empty table, settling 100 messages took over 30 s.
     ///
-    /// Connections of its own also mean that a crowd that looks things up does not make a goal wait; nor, for claims
-    /// and verdicts, do the calls that bring work.
+    /// The outbox has its own connections, so that a crowd that looks things up does not delay a goal. Nor do calls
+    /// that bring work delay claims and verdicts.
     package static func outbox(
         connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
@@ -213,15 +215,15 @@ extension PostgresConfiguration {
         for plan in ["enable_hashjoin", "enable_mergejoin"] {
             configuration.sessionSettings[plan] = "off"
         }
-        // Pending rows are in memory.
+        // Pending rows are in memory, so random reads are cheap.
         configuration.sessionSettings["random_page_cost"] = "1.1"
         return configuration
     }
 }
 
 extension Problem {
-    /// Others had locked what this needed, and it was undone for that. It has none of the database's words, which may have
-    /// what is in rows.
+    /// The transaction was rolled back because others had locked what it needed. The problem has no text of the
+    /// database, which may contain data of rows.
     static let contention = Problem(
         .storeUnavailable,
         "Others changed the same at the same time; nothing was changed unless it says so later. Try again.",
@@ -229,8 +231,8 @@ extension Problem {
 }
 
 extension Problem {
-    /// The problem that tells a caller that the database cannot do its work now, and the operator what to do; `nil`: it
-    /// did its work, and refused this. Whatever it was, requests succeed again as soon as the database does.
+    /// The problem for a caller when the database cannot do its work now; it tells the operator what to do. `nil`: the
+    /// database does its work and refused this statement. Requests succeed again as soon as the database works.
     static func unavailable(_ error: PostgresError) -> Problem? {
         if let finding = DatabaseFinding(error) {
             let mayHaveChanged = error.kind == .timedOut || error.kind == .connectionLost
@@ -246,7 +248,8 @@ extension Problem {
 }
 
 extension DatabaseFinding {
-    /// What an error says of the database; `nil`: nothing, it is about the statement, the caller or this process.
+    /// What an error tells about the database. `nil`: nothing, because it concerns the statement, the caller or this
+    /// process.
     package init?(_ error: PostgresError) {
         let failure: DatabaseTrouble.Failure
         switch error.kind {
@@ -264,10 +267,10 @@ extension DatabaseFinding {
 }
 
 extension PostgresError {
-    /// Whether another transaction was in the way: the same may succeed at once.
+    /// Whether another transaction was in the way, so that a repetition may succeed at once.
     var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
 
-    /// Whether the database could not be asked, in contrast to having refused.
+    /// Whether the database could not be reached or had no time. In contrast, it may have refused the statement.
     var meansUnavailable: Bool {
         switch kind {
         case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true

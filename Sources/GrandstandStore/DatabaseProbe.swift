@@ -1,20 +1,21 @@
 package import Grandstand
 package import Postgres
 
-/// Asks the database to do what requests need of it, in small: a commit that reaches the disk and the synchronous standbys,
-/// and some room in its files. No row is written.
+/// Tests in small what requests need of the database: a commit that reaches the disk and the synchronous standbys, and
+/// some room in its files. It writes no row.
 ///
-/// It has connections of its own, so that a process whose connections are all in use is not called a database that is away.
+/// It has its own connections. So a process whose other connections are all in use does not report the database as
+/// away.
 package struct DatabaseProbe: Sendable {
     private let pool: PostgresPool
     private let onlyReads: Bool
 
-    /// After which the database is too slow.
+    /// The database is too slow if an answer takes longer.
     private static let patience = Duration.seconds(1)
 
     /// - Parameters:
     ///   - pool: with the settings of `configuration`.
-    ///   - onlyReads: a server that takes no writes will do.
+    ///   - onlyReads: whether a server that takes no writes is enough.
     package init(_ pool: PostgresPool, onlyReads: Bool = false) {
         self.pool = pool
         self.onlyReads = onlyReads
@@ -31,7 +32,8 @@ package struct DatabaseProbe: Sendable {
     /// - Returns: `nil` if the database does its work.
     package func finding() async -> DatabaseFinding? {
         do {
-            // Its own time, whoever asks: the end of a statement that was cancelled tells what it waited for.
+            // It has its own time limit, whoever calls. A statement that is cancelled at the limit tells what it waited
+            // for.
             return try await PostgresPatience.$current.withValue(nil) {
                 try await pool.withConnection(within: Self.patience) { try await look($0) }
             }
@@ -59,8 +61,8 @@ package struct DatabaseProbe: Sendable {
         return try rows[1][0].decode(Bool.self, "is_read_only") ? DatabaseFinding(.readOnly) : nil
     }
 
-    /// Sorts more than `work_mem`, so the server writes a temporary file of some 100 kB: a full disk refuses it. A commit alone
-    /// does not find that out, because the log's next segments are there already.
+    /// Sorts more than `work_mem`, so that the server writes a temporary file of some 100 kB. This fails on a full
+    /// disk. A commit alone does not, because the next segments of the write-ahead log exist already.
     private static let room: PostgresQuery = """
         select count(*) from (
             select repeat('x', 8000) || n as filler from generate_series(1, 16) as n order by 1 desc offset 0) as sorted

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 extension UUID {
     /// A random UUID (RFC 9562, version 4). On Linux `UUID()` opens the system's generator as a file each time: two for
-    /// each message were an eighth of what accepting and sending them took here.
+    /// each message were an eighth of the work to accept and send it.
     static func drawn() -> UUID {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { bytes in

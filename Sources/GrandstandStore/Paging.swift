@@ -2,7 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Where a page ended: a number, or a time in microseconds, and what tells those apart that share it. Opaque to callers.
+/// Where a page ended: a number or a time in microseconds, and a key for items that share it. Callers do not interpret
+/// it.
 struct PageCursor {
     let number: Int
     let key: String
@@ -34,7 +35,7 @@ struct TimePage {
     private let isNewestFirst: Bool
     private let last: (date: Date, id: UUID)?
 
-    /// - Throws: `invalid-request` for a cursor that is none.
+    /// - Throws: `invalid-request` for a cursor that is not valid.
     init(
         _ page: PageRequest, by time: PostgresQuery, _ id: PostgresQuery, newestFirst: Bool = false
     ) throws(Problem) {
@@ -48,13 +49,13 @@ struct TimePage {
         }
     }
 
-    /// The condition on its rows.
+    /// The condition on the page's rows.
     var condition: PostgresQuery {
         let beyond: PostgresQuery = isNewestFirst ? "<" : ">"
         return "(\(last?.id)::uuid is null or (\(columns.time), \(columns.id)) \(beyond) (\(last?.date), \(last?.id)))"
     }
 
-    /// The end of the statement that reads them, and one more.
+    /// The end of the statement that reads the page's rows, and one more.
     var order: PostgresQuery {
         let direction: PostgresQuery = isNewestFirst ? " desc" : ""
         return "order by \(columns.time)\(direction), \(columns.id)\(direction) limit \(limit + 1)"

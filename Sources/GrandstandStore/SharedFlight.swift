@@ -1,13 +1,13 @@
 internal import Grandstand
 internal import Postgres
 
-/// Answers to costly questions that many ask: one at a time for each, and a caller that asks meanwhile shares the next.
-/// So an answer began at most `age` before its question, and the cost is bounded however many ask: as long as it took, a
-/// second at most, it rests.
+/// Answers to expensive questions that many callers ask. For each question one answer is made at a time, and callers
+/// that ask meanwhile share the next one. So an answer was begun at most `age` before its question. After an answer the
+/// work rests for as long as it took, a second at most, so the cost is bounded however many ask.
 ///
-/// A caller waits no longer than its `PostgresPatience`; the work goes on. From then on the answer is late: all who ask
-/// until it is there share it, and it is kept for as long as it took. So a count that takes longer than a call may
-/// reaches whoever asks again.
+/// A caller waits no longer than its `PostgresPatience`; the work continues. From then on the answer is late: all
+/// callers that ask until it is there share it, and it is kept for as long as it took. So a count that takes longer
+/// than a call may wait reaches callers that ask again.
 package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     package typealias Work = @Sendable () async throws -> Answer
 
@@ -25,12 +25,12 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         /// Callers of the answer that is being made, and of the next, by number.
         var current: [Int: Caller] = [:]
         var next: [Int: Caller] = [:]
-        /// Of the last caller.
+        /// The work of the last caller.
         var work: Work
         var isLate = false
         /// When the answer that is being made was begun.
         var began = ContinuousClock.now
-        /// A late answer that is there, or one that is young enough.
+        /// An answer that needs no new work: a late one that is there, or one that is young enough.
         var kept: Answer?
     }
 
@@ -60,8 +60,8 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     /// Whether a late answer is there.
     func keeps(_ question: Question) -> Bool { rounds[question]?.kept != nil }
 
-    /// - Parameter work: answers the question, in a task of its own: it is no part of its caller's transaction, and goes
-    ///   on when its caller is cancelled or waits no longer.
+    /// - Parameter work: answers the question, in its own task. It is not part of its caller's transaction, and
+    ///   continues when its caller is cancelled or waits no longer.
     /// - Throws: what `work` throws; `store-unavailable` when it takes longer than the caller may wait.
     package func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
         if let kept = rounds[question]?.kept { return kept }
@@ -127,7 +127,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
             for caller in callers.values { caller.resume(with: result) }
             let isLate = rounds[question]?.isLate ?? false
             rounds[question]?.isLate = false
-            // Whoever came meanwhile has waited long enough for a database that is away.
+            // There is no rest after a failure: callers have waited long enough for a database that is away.
             guard case .success(let answer) = result else { continue }
             let took = began.duration(to: .now)
             if isLate || took < age { rounds[question]?.kept = answer }

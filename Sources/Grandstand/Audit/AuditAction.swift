@@ -1,4 +1,4 @@
-/// The action of an entry; the same words are a Postgres type.
+/// What an audit entry records. The Postgres type `audit_action` has the same words.
 package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case appRegistered = "app.registered"
     case appChanged = "app.changed"
@@ -11,38 +11,38 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case channelRefused = "channel.refused"
     /// Apple did not answer a creation: the channel may exist.
     case channelUnanswered = "channel.unanswered"
-    /// A channel found in Apple's list became ours.
+    /// The server took over a channel that it found only in Apple's list.
     case channelAdopted = "channel.adopted"
     case channelImported = "channel.imported"
     case channelRetired = "channel.retired"
     case channelDeleted = "channel.deleted"
-    /// Apple no longer had it.
+    /// Apple no longer had the channel.
     case channelMissing = "channel.missing"
-    /// It was given up as missing, and Apple lists it again: it is unmanaged.
+    /// The channel was given up as missing and is in Apple's list again. It is unmanaged now.
     case channelReleased = "channel.released"
     case eventCreated = "event.created"
     case eventChanged = "event.changed"
     case eventCancelled = "event.cancelled"
-    /// Its end, or its cancellation, was taken back.
+    /// The event's end or cancellation was undone.
     case eventReopened = "event.reopened"
-    /// Its end was never sent; the server closed it long after `endsAt`.
+    /// The event's end was never sent, so the server closed the event long after `endsAt`.
     case eventExpired = "event.expired"
-    /// An event's start was asked for now, or to go on.
+    /// Somebody asked to send an event's start now, or to resume it.
     case startRequested = "start.requested"
-    /// The part of an event's start that had not gone was stopped.
+    /// An event's start was stopped before all of it was sent.
     case startStopped = "start.stopped"
     case keyCreated = "key.created"
     case keyRevoked = "key.revoked"
-    /// A key took another's place.
+    /// A new key replaced another one.
     case keyRotated = "key.rotated"
     case quirkLearned = "quirk.learned"
     case quirkSet = "quirk.set"
     case webhookCreated = "webhook.created"
     case webhookChanged = "webhook.changed"
     case webhookDeleted = "webhook.deleted"
-    /// It got another secret.
+    /// The webhook got a new secret.
     case webhookRotated = "webhook.rotated"
-    /// It wanted no more messages, or failed for days.
+    /// The receiver refused further messages, or failed for days.
     case webhookDisabled = "webhook.disabled"
     /// An update or an end, to be sent now or later.
     case broadcastAccepted = "broadcast.accepted"
@@ -50,6 +50,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     /// A push to one token, to be sent now or later.
     case pushAccepted = "push.accepted"
     case pushWithdrawn = "push.withdrawn"
-    /// Old entries of this log were forgotten.
+    /// Old entries of the audit log were deleted.
     case auditPruned = "audit.pruned"
 }

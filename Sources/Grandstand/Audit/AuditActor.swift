@@ -17,7 +17,7 @@ package enum AuditActor: Sendable, Hashable {
         }
     }
 
-    /// The API key's ID, which outlives a reused name.
+    /// The API key's ID. It stays unique when another key gets the same name.
     package var keyID: UUID? {
         guard case .key(let id, _) = self else { return nil }
         return id

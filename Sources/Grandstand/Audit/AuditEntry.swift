@@ -71,7 +71,8 @@ package struct APNsRecord: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The reason as the ledger keeps it and decides by it: one word for all spellings of Apple's.
+    /// The reason in one spelling, because Apple spells some reasons in several ways. The ledger stores and compares
+    /// this one.
     package var canonicalReason: String? { reason.map { APNsReason(rawValue: $0).rawValue } }
 
     /// The parts of `answer`; accepted calls are kept with `status`.
@@ -88,7 +89,7 @@ package struct APNsRecord: Sendable, Hashable {
     }
 }
 
-/// Narrows the audit log; `nil` does not.
+/// A filter of the audit log; a member that is `nil` does not filter.
 package struct AuditFilter: Sendable, Hashable {
     package var actor: String?
     package var action: AuditAction?

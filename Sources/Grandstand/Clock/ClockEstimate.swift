@@ -2,10 +2,10 @@ package import FoundationEssentials
 
 /// An estimate of another machine's clock, from a steady clock of our own and recent samples of the other.
 ///
-/// The look with the shortest round trip says most. One that contradicts it says that the other clock was set, or that
-/// another machine answers now: what was known before counts no more.
+/// The sample with the shortest round trip is the most exact. A new sample that contradicts it shows that the other
+/// clock was set, or that another machine answers now. The earlier samples are then dropped.
 package struct ClockEstimate: Sendable, Hashable {
-    /// Looks that are remembered.
+    /// The number of samples that are kept.
     static let remembered = 8
 
     private var samples: [ClockSample] = []
@@ -20,7 +20,7 @@ package struct ClockEstimate: Sendable, Hashable {
 
     private var best: ClockSample? { samples.min { $0.roundTrip < $1.roundTrip } }
 
-    /// Seconds since 1970 on the other clock when the steady one stood at zero, off by half a round trip at most; `nil`
-    /// before the first look.
+    /// Seconds since 1970 on the other clock when the steady clock stood at zero, off by half a round trip at most;
+    /// `nil` before the first sample.
     package var origin: TimeInterval? { best.map { ($0.origins.lowerBound + $0.origins.upperBound) / 2 } }
 }

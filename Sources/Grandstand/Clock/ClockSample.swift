@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// One look at another machine's clock: what it said, and how our own clocks stood before it was asked and after it had
-/// answered. What it said was true at some moment in between.
+/// One reading of another machine's clock, with this machine's clocks before the question and after the answer. The
+/// other clock showed this time at some moment in between.
 package struct ClockSample: Sendable, Hashable {
     /// By a monotonic clock.
     package var sentAt: Duration
@@ -30,7 +30,7 @@ package struct ClockSample: Sendable, Hashable {
         return (told - receivedAt.inSeconds)...(told - min(sentAt, receivedAt).inSeconds)
     }
 
-    /// Seconds this machine's wall clock is ahead of the other clock: within these.
+    /// The bounds of the seconds by which this machine's wall clock is ahead of the other clock.
     package var lead: ClosedRange<TimeInterval> {
         let (one, other) = (wallSentAt.timeIntervalSince(told), wallReceivedAt.timeIntervalSince(told))
         return min(one, other)...max(one, other)
@@ -38,6 +38,5 @@ package struct ClockSample: Sendable, Hashable {
 }
 
 extension Duration {
-    /// In seconds.
     var inSeconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,21 +1,21 @@
 package import FoundationEssentials
 
-/// How far this machine's wall clock may be from the database's. What several processes agree on goes by the database's
-/// clock alone; but provider tokens carry this machine's time, and Apple refuses those that are off.
+/// How far this machine's wall clock is from the database's. Processes agree on times by the database's clock only. But
+/// provider tokens carry this machine's time, and Apple refuses tokens whose time is wrong.
 package enum ClockStanding: Sendable, Hashable {
     case right
-    /// Worth a word.
+    /// Off by enough for a warning.
     case off
-    /// Nothing is to be claimed.
+    /// Off by so much that this process must not claim work.
     case unusable
 
-    /// Seconds.
+    /// The bounds in seconds.
     package static let offBeyond: TimeInterval = 2
     package static let unusableBeyond: TimeInterval = 10
 
     /// - Parameters:
-    ///   - lead: seconds the wall clock is ahead, within these: what is not certain does not count against it.
-    ///   - before: what it was at the last look; it becomes better only by a tenth of the bound, so that a clock close
+    ///   - lead: bounds of the seconds by which the wall clock is ahead; only the certain distance counts.
+    ///   - before: the standing at the last reading. It improves only at a tenth below the bound, so that a clock close
     ///     to a bound is reported once.
     package init(lead: ClosedRange<TimeInterval>, before: ClockStanding = .right) {
         let distance = lead.contains(0) ? 0 : min(abs(lead.lowerBound), abs(lead.upperBound))

@@ -1,9 +1,9 @@
 package import JSON
 
 extension ContentSchema {
-    /// Compiles a document; faults go to `fields`' list with their places.
+    /// Compiles a JSON Schema document. Each fault is added to `faults` with its place; `nil`: there is a fault.
     ///
-    /// - Parameter pointer: of the document in the request.
+    /// - Parameter pointer: the document's place in the request, a JSON Pointer.
     package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
         var compiler = Compiler(document: document, base: pointer)
         _ = compiler.schema(at: [])
@@ -18,7 +18,7 @@ extension ContentSchema {
         let base: String
         var nodes: [Node] = []
         var faults = FaultList()
-        /// The schemas that were begun, by their places, so that one may refer to itself.
+        /// The indices of the schemas that were begun, by their paths, so that a schema may refer to itself.
         private var places: [[String]: Int] = [:]
 
         init(document: JSONValue, base: String) {

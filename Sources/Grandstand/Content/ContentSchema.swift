@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 package import JSON
 
-/// What one version of an app can decode: a JSON Schema (2020-12) with the keywords that Swift types need, and no others.
-/// It is compiled once, when its content type is read.
+/// What one version of an app can decode: a JSON Schema (2020-12) with only the keywords that Swift types need. It is
+/// compiled once, when its content type is read.
 package struct ContentSchema: Sendable {
-    /// One place of a content and what the schema wants there.
+    /// A place in a content that does not fit the schema, and what the schema wants there.
     package struct Fault: Sendable, Hashable {
         package var pointer: String
         package var wanted: String
@@ -23,7 +23,7 @@ package struct ContentSchema: Sendable {
         case decimal
     }
 
-    /// One schema of the document. Others are named by their places in `nodes`.
+    /// One schema of the document. It refers to other schemas by their indices in `nodes`.
     struct Node {
         /// `false` as a schema: nothing fits.
         var isNever = false
@@ -33,7 +33,7 @@ package struct ContentSchema: Sendable {
         /// For members that `properties` does not name.
         var additional: Int?
         var items: Int?
-        /// Of `enum` and `const`: each list has to have the value.
+        /// The lists of `enum` and `const`: a value must be in each of them.
         var choices: [[JSONValue]] = []
         var minimum: JSONNumber?
         var minimumText = ""
@@ -53,14 +53,14 @@ package struct ContentSchema: Sendable {
 
     init(nodes: [Node]) { self.nodes = nodes }
 
-    /// The places of a content that this version cannot decode, the first of them.
+    /// The places of a content that this version of the app cannot decode; empty: it can decode the content.
     package func faults(of content: JSONValue) -> [Fault] {
         var check = ContentCheck(schema: self)
         return check.faults(of: content, by: 0)
     }
 }
 
-/// One check of a content. It stops after as many steps as no content of a few kilobytes needs.
+/// One check of a content. It stops after `mostSteps` steps; no content of a few kilobytes needs so many.
 private struct ContentCheck {
     let schema: ContentSchema
     private var steps = 0
@@ -112,8 +112,8 @@ private struct ContentCheck {
         return faults
     }
 
-    /// Whether a value is one of `enum`, as Swift finds the case of a raw value: it compares texts by their characters and
-    /// numbers after they were read.
+    /// Whether a value is one choice of `enum`, compared as Swift compares raw values: strings by their characters,
+    /// numbers after decoding.
     private static func isChoice(_ choice: JSONValue, _ value: JSONValue, _ node: ContentSchema.Node) -> Bool {
         switch (choice.kind, value.kind) {
         case (.string(let one), .string(let another)): return one == another
@@ -131,7 +131,7 @@ private struct ContentCheck {
         return faults(of: value, by: index)
     }
 
-    /// Of several alternatives, the faults of the one that is nearest.
+    /// The faults of the alternative that fits best; empty: one alternative fits.
     private mutating func alternativeFaults(_ value: JSONValue, _ alternatives: [Int]) -> [ContentSchema.Fault] {
         var nearest: [ContentSchema.Fault]?
         for index in alternatives {

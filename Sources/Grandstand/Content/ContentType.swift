@@ -2,8 +2,8 @@ package import FoundationEssentials
 internal import GrandstandContract
 package import JSON
 
-/// What an app's activities of one type can decode, which member of their contents is stamped, and which changes of a state
-/// ring.
+/// What each app version can decode in the contents of one activity type, which member gets the stamp, and which
+/// changes of a state ring.
 package struct ContentType: Sendable {
     /// What happens to a content that a version cannot decode.
     package enum Check: String, Sendable, Hashable, CaseIterable {
@@ -14,7 +14,7 @@ package struct ContentType: Sendable {
     /// One version of the app that is still installed.
     package struct Version: Sendable {
         package let name: String
-        /// As it was declared.
+        /// The schema's JSON text as it was declared.
         package let schemaText: [UInt8]
         package let schema: ContentSchema
     }
@@ -49,7 +49,7 @@ package struct ContentType: Sendable {
         rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, &faults) } ?? StateRules()
     }
 
-    /// Reads what `declaration` wrote.
+    /// Parses the stored JSON text of a declaration.
     package init(_ bundleID: BundleID, _ attributesType: String, parsing text: [UInt8]) throws(Problem) {
         try self.init(bundleID, attributesType, body: try JSONValue(parsing: text))
     }
@@ -74,7 +74,7 @@ package struct ContentType: Sendable {
 }
 
 extension Stamp {
-    /// - Returns: `nil` where `faults` got one.
+    /// - Returns: `nil` if the draft is not valid; `faults` then has the reason.
     fileprivate init?(_ draft: Contract.Stamp, _ faults: inout RequestFaults) throws(Problem) {
         guard let member = JSONPointer(draft.member) else {
             faults.add("/stamp/member", JSONPointer.rule)
@@ -133,12 +133,12 @@ extension ContentType {
     }
 }
 
-/// A content type as it is kept.
+/// A content type with the fields that its row adds.
 package struct DeclaredContentType: Sendable {
     package var type: ContentType
     package var createdAt: Date
     package var updatedAt: Date
-    /// Another one each time it is written.
+    /// Changes with every write.
     package var version: Int
 
     package init(type: ContentType, createdAt: Date, updatedAt: Date, version: Int) {

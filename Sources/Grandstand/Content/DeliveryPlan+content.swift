@@ -2,13 +2,14 @@ internal import APNsWire
 internal import JSON
 
 extension DeliveryPlan {
-    /// Holds the contents to the types of their audiences, and notes the stamps.
+    /// Checks the contents against the content types of their audiences, and sets the stamps.
     ///
     /// - Parameters:
-    ///   - types: of audiences that have one.
+    ///   - types: the content types of the audiences that have one.
     ///   - missing: audiences that name a type that their app does not have.
-    ///   - limit: bytes that APNs takes of a body.
-    /// - Throws: `content-mismatch` where a type refuses; `payload-too-large` where only the stamp is too much.
+    ///   - limit: the most bytes that APNs takes in a body.
+    /// - Throws: `content-mismatch` if a content type refuses a content; `payload-too-large` if the stamp makes a
+    ///   message too large.
     package mutating func check(
         by types: [Audience.ID: ContentType], missing: [Audience.ID: String] = [:], limit: Int
     ) throws(Problem) {

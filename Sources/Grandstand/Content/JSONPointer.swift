@@ -45,7 +45,7 @@ extension JSONValue {
 
     /// Whether both are the same JSON value: numbers by their value, objects without regard to the order of members.
     ///
-    /// - Parameter ignored: places whose members do not count, with all that is in them.
+    /// - Parameter ignored: places that are not compared, with everything inside them.
     package func isSame(as other: JSONValue, ignoring ignored: [JSONPointer] = []) -> Bool {
         isSame(as: other, ignored.map { $0.names[...] })
     }
@@ -64,7 +64,7 @@ extension JSONValue {
             return Set(left.keys).union(right.keys).allSatisfy { name in
                 let within = ignored.filter { $0.first == name }.map { $0.dropFirst() }
                 if within.contains(where: \.isEmpty) { return true }
-                // An object that is not there is one without the members that do not count.
+                // A member that only one of them has makes them different.
                 guard let one = left[name], let another = right[name] else { return false }
                 return one.isSame(as: another, within)
             }
@@ -72,7 +72,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether it has all that `pattern` has: the same value, or an object with the members of `pattern` and more.
+    /// Whether this value contains `pattern`: both are the same, or this is an object that contains each member of
+    /// `pattern`.
     package func includes(_ pattern: JSONValue) -> Bool {
         guard case .object = kind, case .object(let members) = pattern.kind else { return isSame(as: pattern) }
         return members.allSatisfy { self[$0.name]?.includes($0.value) ?? false }

@@ -2,8 +2,8 @@ package import APNsWire
 internal import FoundationEssentials
 internal import JSON
 
-/// The member of a `contentState` that gets `aps.timestamp` when a message is sent, so that an app knows which message it
-/// shows: ActivityKit does not hand it the timestamp.
+/// The member of a `contentState` that gets `aps.timestamp` when a message is sent, so that an app knows which message
+/// it shows. ActivityKit does not give it the timestamp.
 package struct Stamp: Sendable, Hashable {
     /// How the time is written.
     package enum Form: String, Sendable, Hashable, CaseIterable {
@@ -22,7 +22,7 @@ package struct Stamp: Sendable, Hashable {
         self.form = form
     }
 
-    /// A time with as many digits as any until the year 2096: sizes are checked with it.
+    /// A timestamp as long as any until the year 2096. Checks of a message's size use it.
     package static let longest = 4_000_000_000
 
     /// The content with its stamp. Every other byte stays. A member that is not there is added, if the object that it
@@ -62,7 +62,7 @@ extension Stamp {
     /// One line: the form and the member.
     package var text: String { "\(form.rawValue) \(member)" }
 
-    /// Reads what `text` says.
+    /// Parses a `text`.
     package init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let form = Form(rawValue: String(parts[0])), let member = JSONPointer(String(parts[1]))
@@ -72,7 +72,7 @@ extension Stamp {
 }
 
 extension BroadcastPayload {
-    /// The message as it goes: its content has the time.
+    /// The message as it is sent, with the stamp in its content.
     package func stamped(_ stamp: Stamp?, timestamp: Int) -> BroadcastPayload {
         guard let stamp, let contentState else { return self }
         var payload = self

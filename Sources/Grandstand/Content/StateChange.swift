@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a state came to.
+/// The result of a reported state.
 package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
     /// The same values as the newest accepted content: nothing is sent.
     case unchanged
@@ -10,21 +10,21 @@ package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
     case update
     /// A rule of the content type rings.
     case rings
-    /// It was the last state.
+    /// The state was the last one, so an end is sent.
     case end
 }
 
 /// The difference between a state and the newest accepted content of one audience.
 package struct StateChange: Sendable {
     package let outcome: StateOutcome
-    /// Which of `rings` holds.
+    /// The index in `rings` of the rule that matched.
     package let rule: Int?
 
     /// - Parameters:
     ///   - old: the newest accepted content; `nil`: there is none.
     ///   - type: `nil`: every difference is an update.
     package init(from old: JSONValue?, to new: JSONValue, by type: ContentType?) {
-        // The stamp is the server's: what the feed has there says nothing.
+        // The server writes the stamp, so the feed's value there is ignored.
         let stamp = type?.stamp.map { [$0.member] } ?? []
         guard let old else {
             (outcome, rule) = (.update, nil)

@@ -2,12 +2,12 @@ internal import APNsWire
 package import FoundationEssentials
 package import JSON
 
-/// The whole state of an event, as a feed tells it.
+/// The whole state of an event, as a feed reports it.
 package struct StateReport: Sendable {
     /// JSON objects.
     package var contentState: JSONValue
     package var byVariant: [Variant: JSONValue]
-    /// Rises with each state of the feed; `nil`: they count in the order in which they come.
+    /// Rises with each state of the feed. `nil`: states count in the order of their arrival.
     package var sequence: Int?
     package var isFinal: Bool
     /// `nil`: all audiences of the event.
@@ -27,7 +27,8 @@ package struct StateReport: Sendable {
     func content(for variant: Variant?) -> JSONValue { variant.flatMap { byVariant[$0] } ?? contentState }
 }
 
-/// What becomes of a state: pure, from the newest accepted contents, the content types and the last sequence.
+/// Decides what a reported state sends. Pure: it depends on the newest accepted contents, the content types and the
+/// last sequence.
 package struct StateDecision: Sendable {
     /// An audience that the state is for.
     package struct Standing: Sendable {
@@ -43,10 +44,10 @@ package struct StateDecision: Sendable {
         }
     }
 
-    /// What is known of the event's states.
+    /// The progress of an event's states.
     package struct Progress: Sendable, Hashable {
         package var sequence: Int?
-        /// When the newest quiet message goes or went.
+        /// When the newest quiet message is or was sent.
         package var quietAt: Date?
 
         package init(sequence: Int? = nil, quietAt: Date? = nil) {
@@ -57,19 +58,19 @@ package struct StateDecision: Sendable {
 
     package let outcome: StateOutcome
     package let rule: Int?
-    /// How many audiences it is for.
+    /// The number of audiences that the state is for.
     package let audiences: Int
     /// `nil`: nothing is sent.
     package let request: BroadcastRequest?
-    /// Of a quiet message: it does not go before.
+    /// The earliest time of a quiet message; `nil` for other messages.
     package let notBefore: Date?
-    /// What is known afterwards.
+    /// The progress after this state.
     package let progress: Progress
 
     /// - Parameters:
-    ///   - standings: of the audiences that it is for, in the order of the event.
-    ///   - isOver: they all got their end.
-    /// - Throws: `stale-state`.
+    ///   - standings: the audiences that the state is for, in the order of the event.
+    ///   - isOver: whether all of them are over.
+    /// - Throws: `stale-state` if the sequence is too low, or was used for another state.
     package init(
         _ report: StateReport, to standings: [Standing], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {

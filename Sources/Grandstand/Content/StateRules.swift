@@ -29,9 +29,10 @@ package struct StateRules: Sendable {
         }
     }
 
-    /// When a quiet message goes: at once, or with the next turn. One that waits for its turn gives it to the newest.
+    /// When a quiet message is sent: at once, or `quietInterval` after the previous one. A message that still waits for
+    /// its time is replaced, so the new one gets that time.
     ///
-    /// - Parameter last: when the one before it goes or went; `nil`: there was none.
+    /// - Parameter last: when the previous one is or was sent; `nil`: there was none.
     package func quietTurn(after last: Date?, at now: Date) -> Date {
         guard let last else { return now }
         return last > now ? last : max(now, last.addingTimeInterval(Double(quietInterval)))
@@ -54,7 +55,7 @@ package struct RingRule: Sendable {
     private let alert: AlertTemplate
     private let alertsByLocale: LocaleLookup<AlertTemplate>
 
-    /// - Returns: `nil` where `faults` got one.
+    /// - Returns: `nil` if the draft is not valid; `faults` then has the reason.
     init?(_ draft: Contract.RingRule, at pointer: String, _ faults: inout RequestFaults) throws(Problem) {
         let advice = "A rule that rings needs a text to show."
         let condition = try Self.condition(draft.when, at: pointer + "/when", &faults)
@@ -139,7 +140,7 @@ package struct RingRule: Sendable {
 
     /// The alert of a change.
     ///
-    /// - Parameter variant: of the audience that gets it; a language's tag chooses the text.
+    /// - Parameter variant: the audience's variant; if it is a language tag, it chooses the text.
     package func alert(for variant: Variant?, from old: JSONValue, to new: JSONValue) -> [UInt8] {
         (variant.flatMap { alertsByLocale.value(for: $0.rawValue) } ?? alert).text(from: old, to: new)
     }

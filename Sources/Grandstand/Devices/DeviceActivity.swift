@@ -9,7 +9,7 @@ package struct DeviceActivity: Sendable, Hashable {
         case dismissed
     }
 
-    /// ActivityKit's ID of it.
+    /// ActivityKit's ID of the activity.
     package var id: String
     package var eventKey: EventKey
     package var attributesType: String
@@ -17,7 +17,7 @@ package struct DeviceActivity: Sendable, Hashable {
     package var updateToken: DeviceToken?
     /// Apple's ID of the channel it listens to.
     package var channelID: String?
-    /// Which of its event's variants it shows; `nil`: in the first report, the one that is chosen for its installation.
+    /// The variant of its event that it shows. `nil` in the first report: the one that is chosen for its installation.
     package var variant: Variant?
 
     package init(
@@ -36,11 +36,11 @@ package struct DeviceActivity: Sendable, Hashable {
     /// Whether openapi.yaml allows it as an activity's ID.
     package static func isID(_ text: String) -> Bool { TextRule.activityId.accepts(text) }
 
-    /// The sentence for refusals.
+    /// The rule for IDs as a sentence, for error messages.
     package static let idRule = TextRule.activityId.sentence
 
-    /// The activity after this report, where `earlier` was known before: a token, channel or variant that is left out is as
-    /// it was.
+    /// The activity after this report. A token, channel or variant that the report leaves out stays as it is in
+    /// `earlier`.
     package func reported(after earlier: DeviceActivity) -> DeviceActivity {
         var merged = self
         merged.updateToken = updateToken ?? earlier.updateToken

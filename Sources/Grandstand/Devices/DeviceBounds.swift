@@ -1,20 +1,22 @@
 package import FoundationEssentials
 
-/// What the installations of an app may make the database hold. The key of devices ships in the app, so strangers have it.
+/// How much the installations of an app may store in the database. The API key of devices ships in the app, so anybody
+/// can extract and use it.
 ///
-/// Bytes are those on disk, indexes included. They are estimated by the length of texts; the trigger `account_for_devices`
-/// has the same formulas.
+/// Bytes are those on disk, indexes included. They are estimated from the length of texts; the trigger
+/// `account_for_devices` has the same formulas.
 package enum DeviceBounds {
-    /// A registration of so many bytes is always accepted: some 15 topics and three tokens of usual length.
+    /// A registration of so many bytes is never refused for its size: about 15 topics and three tokens of usual length.
     package static let ofRegistration = 3_000
-    /// What all installations of an app may hold beyond `ofRegistration` each. Who follows 200 teams takes 25,000 of them.
+    /// Bytes that all installations of an app may hold together, beyond `ofRegistration` each. A person who follows 200
+    /// teams takes 25,000 of them.
     package static let shared = 3_000_000
-    /// Activities of one installation: the newest five to eight.
+    /// Bytes of one installation's activities: the newest five to eight fit.
     package static let ofActivities = 5_000
-    /// Seconds after which an app that holds all that it may is to be asked again.
+    /// Seconds after which a client may try again when its app holds as much as it may.
     package static let retry = 3_600
 
-    /// The row of an installation.
+    /// Bytes of an installation's row.
     package static let installation = 400
 
     package static func bytes(of topic: Topic) -> Int { 110 + 4 * topic.rawValue.utf8.count }
@@ -23,12 +25,12 @@ package enum DeviceBounds {
         130 + 4 * attributesType.utf8.count + 3 * token.bytes.count
     }
 
-    /// A receipt of an event.
+    /// Bytes of a receipt about this event.
     package static func bytes(ofReceiptFor key: EventKey) -> Int { 200 + 4 * key.rawValue.utf8.count }
 }
 
 extension InstallationState {
-    /// What its rows take (`DeviceBounds`).
+    /// Bytes that the installation's rows take (`DeviceBounds`).
     package var bytes: Int {
         topics.reduce(DeviceBounds.installation) { $0 + DeviceBounds.bytes(of: $1) }
             + startTokens.reduce(0) { $0 + DeviceBounds.bytes(of: $1.value, $1.key) }
@@ -38,7 +40,7 @@ extension InstallationState {
 /// What the installations of an app in one environment hold together.
 package struct DeviceAccount: Sendable, Hashable {
     package var installations: Int
-    /// Those that were new in this hour, and in the one before it, of the clock.
+    /// Installations that were new in the present hour of the clock, and in the hour before it.
     package var created: Int
     package var createdBefore: Int
     package var bytes: Int
@@ -50,7 +52,7 @@ package struct DeviceAccount: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// What they may hold.
+    /// Bytes that they may hold together.
     package var limit: Int { DeviceBounds.shared + DeviceBounds.ofRegistration * installations }
 
     /// Whether many installations are new: at least 1,000 within an hour, and at least a tenth of those known before.
@@ -62,12 +64,12 @@ package struct DeviceAccount: Sendable, Hashable {
 
     private static let surge = 1_000
 
-    /// Takes a registration in, in place of what was known of the installation.
+    /// Counts a registration, in place of the installation's earlier state.
     ///
     /// - Parameters:
     ///   - earlier: `nil`: it is new.
     ///   - mostNew: installations that may be new in an hour; `nil`: any number.
-    /// - Throws: `rate-limited`, with the limit; then it is as before.
+    /// - Throws: `rate-limited`, with the limit; the account stays as it was then.
     package mutating func register(
         _ state: InstallationState, after earlier: InstallationState?, mostNew: Int?, at now: Date
     ) throws(Problem) {
@@ -98,17 +100,18 @@ package struct DeviceAccount: Sendable, Hashable {
     }
 }
 
-/// At which rate an installation may bring tokens, for starts and of activities: APNs is asked for each, and each that is made up
-/// counts against the app. The times are the database's: a token moves the installation's on by `interval`.
+/// How fast an installation may bring new tokens for starts and activities. Each token causes requests to APNs, and an
+/// invented one counts against the app there. All times are the database's: each token moves the installation's
+/// `tokensPacedUntil` on by `interval`.
 package enum TokenPace {
-    /// Tokens at once.
+    /// Tokens that are accepted at once.
     package static let burst = 30
-    /// Seconds in which one more is accepted.
+    /// Seconds after which one more token is accepted.
     package static let interval: TimeInterval = 180
 
-    /// The installation's time after it brought tokens.
+    /// The installation's `tokensPacedUntil` after it brought so many new tokens.
     ///
-    /// - Parameter until: before; `nil`: it brought none yet.
+    /// - Parameter until: the value before; `nil`: it brought no token yet.
     /// - Throws: `rate-limited`, with the limit.
     package static func take(_ tokens: Int, _ until: Date?, at now: Date) throws(Problem) -> Date? {
         guard tokens > 0 else { return until }

@@ -44,7 +44,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "…\(hex.suffix(6))" }
 
-    /// The sentence for refusals.
+    /// The rule for tokens as a sentence, for error messages.
     package static let rule = TextRule.deviceToken.sentence
 
     private static func digit(_ value: UInt8) -> UInt8 {

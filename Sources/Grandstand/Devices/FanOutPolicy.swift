@@ -3,18 +3,19 @@ package import FoundationEssentials
 /// The two kinds of fan-out to tokens. A Postgres type has the same words. Both use one engine: it goes through the
 /// members in order, shard by shard; members that come later wait in a queue. Each shard is leased, pushed and settled.
 package enum FanOutPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Starts activities: a push is noted before it is made, and not repeated once APNs may have it. Who comes late gets
-    /// the start.
+    /// Starts activities. A push is recorded before it is sent, and not repeated once APNs may have it. Members that
+    /// join later get the start.
     case start
-    /// Updates and ends activities: a push is repeated with the same timestamp and request ID, which changes nothing on a
-    /// device. Who comes late gets the newest state.
+    /// Updates and ends activities. A push is repeated with the same timestamp and request ID, which changes nothing on
+    /// a device. Members that join later get the newest state.
     case update
 
-    /// When a push goes again, and how many were tried then; `nil`: its outcome is final. What was not made goes at once.
+    /// When a push is sent again, and the attempts that count by then; `nil`: its outcome is final. A push that was not
+    /// sent goes at once.
     ///
     /// - Parameters:
-    ///   - verdict: `nil`: it was not made.
-    ///   - attempts: pushes that were tried before it.
+    ///   - verdict: `nil`: it was not sent.
+    ///   - attempts: the attempts before it.
     package func again(
         _ verdict: TokenVerdict?, after attempts: Int, at now: Date, jitter: Double
     ) -> (attempts: Int, at: Date)? {

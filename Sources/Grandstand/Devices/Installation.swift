@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Which copy of which app: the UUID that the app made for itself, in one app and environment.
+/// Identifies one copy of an app on a phone by its app, its environment and a UUID that the app generated.
 package struct InstallationID: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -14,15 +14,15 @@ package struct InstallationID: Sendable, Hashable {
     }
 }
 
-/// The state of an installation as its app reports it, whole, so that a repeat changes nothing.
+/// The whole state of an installation as its app reports it. Reporting it again changes nothing.
 package struct InstallationState: Sendable, Hashable {
-    /// Rises with every change; requests of a phone arrive out of order. `nil`: the app does not count.
+    /// Rises with every change, because a phone's requests may arrive out of order. `nil`: the app does not count.
     package var sequence: Int?
     package var systemVersion: SystemVersion
     package var appVersion: String?
     /// BCP 47, as the app wrote it.
     package var locale: String?
-    /// Which variant of events it shows where they have it; `nil`: the one that its locale chooses (`VariantChoice`).
+    /// The variant that it shows of events that have it; `nil`: its locale chooses the variant (`VariantChoice`).
     package var variant: Variant?
     /// An IANA name, as the app wrote it.
     package var timeZone: String?
@@ -50,7 +50,7 @@ package struct InstallationState: Sendable, Hashable {
         self.topics = topics
     }
 
-    /// Whether a push can start an activity there, of a type that it has a token for, whatever it follows.
+    /// Whether a push can start activities there, if it has a start token for their type.
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
 }
 

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The changes that registrations make: rows that are new, that change and that go.
+/// The rows that registrations insert, change and delete.
 package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
     /// An installation took another's token: both are on one phone.
     package struct Takeover: Sendable, Hashable {
@@ -19,19 +19,19 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
 
     package internal(set) var created: [(key: InstallationKey, record: Record)] = []
     package internal(set) var updated: [Record] = []
-    /// Tokens whose rows go, by their installation's row, as they were: those that come in their place are in `newTokens`.
+    /// Tokens whose rows are deleted, with their installation's row. `newTokens` has the tokens that replace them.
     package internal(set) var oldTokens: [(row: Int, type: String, token: DeviceToken)] = []
     package internal(set) var newTokens: [(key: InstallationKey, type: String, token: RegisteredToken)] = []
     package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
     package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
     package internal(set) var takeovers: [Takeover] = []
-    /// Installations that are new, or changed in something that starts depend on, and that can be started: a start
-    /// under way may be for them.
+    /// Installations that can take starts and are new, or changed in something that starts depend on. A start under way
+    /// may be for them.
     package internal(set) var followers: [(key: InstallationKey, record: Record)] = []
 
     init() {}
 
-    /// - Parameter loaded: as it was; `nil`: it is new.
+    /// - Parameter loaded: the record before; `nil`: the installation is new.
     mutating func add(_ record: Record, of key: InstallationKey, loaded: Record?) {
         if let loaded {
             if record.details.withoutTopics != loaded.details.withoutTopics || record.seenAt != loaded.seenAt

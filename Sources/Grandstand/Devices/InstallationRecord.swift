@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Which installation, its app in its environment by number.
+/// Identifies an installation by the number of its app and environment and by its UUID.
 package struct InstallationKey: Sendable, Hashable {
     package var app: Int
     package var id: UUID
@@ -14,9 +14,9 @@ package struct InstallationKey: Sendable, Hashable {
 /// A start token as it was registered.
 package struct RegisteredToken: Sendable, Hashable {
     package var token: DeviceToken
-    /// Since when it is this one; later when APNs had refused it and it was registered again.
+    /// When it was registered. A token that APNs refused gets a new time when it is registered again.
     package var registeredAt: Date
-    /// Since when it is not used, for APNs refused it.
+    /// When APNs refused it; it is not used since then.
     package var suspectSince: Date?
 
     package init(token: DeviceToken, registeredAt: Date, suspectSince: Date? = nil) {
@@ -37,12 +37,12 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     package var details: InstallationState
     /// By type of attributes.
     package var tokens: [String: RegisteredToken]
-    /// To the day.
+    /// When it was last seen, to the day.
     package var seenAt: Date
     /// See `TokenPace`; `nil`: it brought no token yet.
     package var tokensPacedUntil: Date?
 
-    /// - Parameter state: its start tokens do not count.
+    /// - Parameter state: its start tokens are ignored; `tokens` has them.
     package init(
         row: Int?, secret: Secret, state: InstallationState, tokens: [String: RegisteredToken], seenAt: Date,
         tokensPacedUntil: Date? = nil
@@ -62,12 +62,12 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
         return state
     }
 
-    /// How many of these tokens are another one than is known, or one that was refused.
+    /// The number of these tokens that differ from the registered ones, or that APNs refused.
     func newTokens(_ wanted: [String: DeviceToken]) -> Int {
         wanted.count { type, token in tokens[type]?.token != token || tokens[type]?.suspectSince != nil }
     }
 
-    /// The tokens when these are registered: one that is known and not refused stays as it is.
+    /// The tokens after these are registered. A known token that APNs did not refuse keeps its times.
     func tokens(registering wanted: [String: DeviceToken], at now: Date) -> [String: RegisteredToken] {
         var registered: [String: RegisteredToken] = [:]
         for (type, token) in wanted {

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// Known installations, changed by the requests of their apps, one after the other. Pure: it stands between loading and
-/// writing, for registrations that come together.
+/// Applies registrations that arrived together, one after the other, to the installations that were loaded. Pure: the
+/// store loads the installations before it and writes `changes` after it.
 ///
-/// A start token belongs to one installation: the one that registered it last, in the same app and for the same type of
-/// attributes. Both are on one phone, which must not get a second card, so the new one counts as started wherever the
-/// old one does.
+/// A start token belongs to the installation that registered it last, in the same app and for the same type of
+/// attributes. The old and the new installation are on one phone, which must not get a second card. So the new one
+/// counts as started wherever the old one does.
 package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     package typealias Record = InstallationRecord<Secret>
 
@@ -24,18 +24,19 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
     /// Installations that changed in something that starts depend on.
     private var followers: Set<InstallationKey> = []
-    /// Installations that are not as they were loaded, or were not there.
+    /// Installations that are new, or differ from what was loaded.
     package private(set) var changed: Set<InstallationKey> = []
 
-    /// Of the apps, by their numbers; an app that is not among them has no bounds.
+    /// By the apps' numbers. An app that is not in it has no bounds.
     private var accounts: [Int: DeviceAccount]
     private let mostNew: Int?
 
-    /// Seconds for which a repeat is not worth a write.
+    /// A repeated registration is not written for this many seconds.
     private static var day: TimeInterval { 86_400 }
 
     /// - Parameters:
-    ///   - loaded: the installations that will be named, and those that have a token that will be.
+    ///   - loaded: the installations that the registrations name, and those that hold a token that the registrations
+    ///     name.
     ///   - accounts: what the installations of each app hold now; an app that is left out has no bounds.
     ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
     package init(_ loaded: [InstallationKey: Record], accounts: [Int: DeviceAccount] = [:], mostNew: Int? = nil) {
@@ -50,13 +51,13 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Makes an installation what its app says it is. A repeat changes nothing but, once a day, when it was seen.
+    /// Takes over the state that an installation's app reports. A repetition only updates `seenAt`, once a day.
     ///
-    /// An app that does not count leaves the count as it is.
+    /// A state without a sequence leaves the known sequence as it is.
     ///
-    /// - Returns: whether it was not known before.
-    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than known; `rate-limited` beyond a
-    ///   bound of `DeviceAccount` or `TokenPace`.
+    /// - Returns: whether the installation is new.
+    /// - Throws: `wrong-installation-secret`; `stale-installation` for a lower sequence than the known one;
+    ///   `rate-limited` beyond a bound of `DeviceAccount` or `TokenPace`.
     package mutating func put(
         _ state: InstallationState, of key: InstallationKey, secret: Secret, at now: Date
     ) throws(Problem) -> Bool {

@@ -1,12 +1,13 @@
 package import FoundationEssentials
 
-/// The time by which the leases of others end: it stands still while the database is away, for no replica can extend a
-/// lease or record an answer meanwhile. So a lease that had time left before has as much when the database is back.
+/// The clock that decides whether leases of other replicas have ended. It stops while the database is away, because no
+/// replica can extend a lease or record an answer then. So a lease has as much time left after the outage as before it.
 /// Pure.
 package struct LeaseClock: Sendable {
     private var lastAnswer: Date?
     private var isAway = false
-    /// How long it stood still, and until when that matters: a lease later, all are extended or over.
+    /// How long the clock stopped, and until when that counts: one lease after the outage, all leases are extended or
+    /// over.
     private var pause: (length: TimeInterval, until: Date)?
 
     package init() {}
@@ -26,7 +27,7 @@ package struct LeaseClock: Sendable {
     /// The database did not answer.
     package mutating func failed() { isAway = true }
 
-    /// Leases that ended by then are over now.
+    /// The time to compare leases with: those that end at or before it are over.
     package func leasesOver(at now: Date) -> Date {
         let now = isAway ? lastAnswer ?? now : now
         guard let pause, now < pause.until else { return now }

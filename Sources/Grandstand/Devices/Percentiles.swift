@@ -1,4 +1,4 @@
-/// Of some measurements, the smallest that a share of them does not exceed (nearest rank).
+/// The 50th, 95th and 99th percentile of some measurements (nearest rank).
 package struct Percentiles: Sendable, Hashable {
     package let p50: Double
     package let p95: Double
@@ -11,7 +11,7 @@ package struct Percentiles: Sendable, Hashable {
         let total = sorted.reduce(0) { $0 + $1.value }
         guard total > 0 else { return nil }
         func value(_ percent: Int) -> Double {
-            // In whole numbers: 0.95 times 20 is a little more than 19.
+            // In whole numbers, because the product of two doubles may be a little more than the exact one.
             var rank = (total * percent + 99) / 100
             for (value, count) in sorted {
                 rank -= count

@@ -9,7 +9,7 @@ package protocol PushShard: Sendable {
     var owner: Int { get }
     var address: APNsAddress { get }
     var members: [Member] { get }
-    /// A push that cannot be tried again before is refused for good.
+    /// A push whose next attempt would come after this has expired.
     var deadline: Date { get }
 
     /// The number of the attempt that is to be made for a member.
@@ -41,36 +41,37 @@ package protocol ShardStore<Shard>: Sendable {
     /// Leases the owners that are due in an environment, and takes the next shard of each.
     func claim(_ claim: ShardClaim) async throws -> [Shard]
 
-    /// Records the outcomes of a shard's pushes, prunes tokens by the answers, and gives the lease back. A lease that
-    /// has gone to another replica changes nothing.
+    /// Records the outcomes of a shard's pushes, removes tokens by the answers, and gives the lease back. Nothing
+    /// changes if another replica has the lease by now.
     func settle(
         _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
     ) async throws
 
-    /// A replica that is still at work on these owners of shards keeps them until `leasedUntil`.
+    /// Extends to `leasedUntil` the leases of a replica that still works on these owners.
     func extendLeases(of owners: [Int], replica: UUID, until leasedUntil: Date) async throws
 
     /// When there will be something due in the environment; `nil`: nothing waits.
     func nextDue(in environment: APNsEnvironment) async throws -> Date?
 }
 
-/// The claim of a loop of shards.
+/// The parameters of a claim of shards.
 package struct ShardClaim: Sendable, Hashable {
     package var environment: APNsEnvironment
     package var replica: UUID
     /// The most owners to lease.
     package var limit: Int
-    /// Pushes of one shard at most.
+    /// The most pushes of one shard.
     package var shardSize: Int
-    /// The same of apps that APNs throttles.
+    /// The most pushes of one shard, for apps that APNs throttles.
     package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date
     /// Leases that ended by then are over. Earlier than `at` when leases could not be extended lately (`LeaseClock`).
     package var leasesOver: Date
-    /// Owners whose shards the replica has: no other of its leases was ever handed on. `nil`: it does not say.
+    /// Owners whose shards the replica has. If it has another lease, the answer to that claim was lost, so the owner may
+    /// be claimed again. `nil`: not known.
     package var holding: [Int]?
-    /// Nothing of these apps is claimed: APNs refuses their key.
+    /// Apps whose key APNs refuses: nothing of them is claimed.
     package var avoiding: [BundleID]
 
     package init(
@@ -88,6 +89,6 @@ package struct ShardClaim: Sendable, Hashable {
         self.avoiding = avoiding
     }
 
-    /// Pushes of one shard of this app at most.
+    /// The most pushes of one shard of this app.
     package func size(of bundleID: BundleID) -> Int { min(shardSize, throttledSizes[bundleID] ?? shardSize) }
 }

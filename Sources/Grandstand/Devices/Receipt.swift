@@ -14,20 +14,22 @@ package struct Receipt: Sendable, Hashable {
     }
 }
 
-/// Receipts as they arrive: with the sender's clock beside ours, by which theirs is corrected.
+/// The receipts of a request, with the difference between the sender's clock and the server's, which corrects their
+/// times.
 package struct ReceiptBatch: Sendable, Hashable {
     package var items: [Receipt]
-    /// Seconds by which the sender's clock is ahead of ours, less the time of the request's way; `nil`: it did not say,
-    /// and its times are taken as it corrected them.
+    /// Seconds by which the sender's clock is ahead of the server's, minus the time that the request took. `nil`: the
+    /// sender corrected the times itself.
     package var clockAhead: TimeInterval?
 
-    /// - Parameter sentAt: the sender's clock when it sent them; `nil`: it corrected the times by the `Date` of our answers.
+    /// - Parameter sentAt: the sender's clock when it sent them; `nil`: it corrected the times by the `Date` of
+    ///   answers.
     package init(_ items: [Receipt], sentAt: Date?, arrivedAt: Date) {
         self.items = items
         clockAhead = sentAt.map { $0.timeIntervalSince(arrivedAt) }
     }
 
-    /// When something was shown by our clock, as far as theirs is known.
+    /// When the phone showed a message, by the server's clock as far as the difference is known.
     package func shownAt(_ receipt: Receipt) -> Date { receipt.shownAt.addingTimeInterval(-(clockAhead ?? 0)) }
 }
 
@@ -38,7 +40,7 @@ package struct ReceiptSampling: Sendable, Hashable {
 
     package init(share: Double) { self.share = share }
 
-    /// Apps make UUIDs as they like, so their bits are mixed first.
+    /// Whether an installation is in the sample. Apps choose UUIDs as they like, so the bits are mixed first.
     package func includes(_ id: UUID) -> Bool {
         let (high, low) = withUnsafeBytes(of: id.uuid) { bytes in
             (
@@ -49,7 +51,7 @@ package struct ReceiptSampling: Sendable, Hashable {
         return Double(Self.mix(high ^ Self.mix(low)) >> 11) < share * 0x1p53
     }
 
-    /// The last steps of SplitMix64: each bit of what comes in changes half of what goes out.
+    /// The last steps of SplitMix64: each bit of the input changes about half of the output's bits.
     private static func mix(_ value: UInt64) -> UInt64 {
         var mixed = value &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -5,12 +5,12 @@ package struct ReceiptReport: Sendable, Hashable {
     package struct Message: Sendable, Hashable {
         /// `aps.timestamp`.
         package var timestamp: Int
-        /// When its broadcast was accepted, or its `sendAt`; `nil`: no broadcast known has this timestamp, as the content
-        /// of a start.
+        /// When its broadcast was accepted, or its `sendAt`. `nil`: no known broadcast has this timestamp, for example
+        /// because it is the content of a start.
         package var acceptedAt: Date?
         /// Phones of the sample that showed it.
         package var shown = 0
-        /// Of these, phones whose clock is known to be wrong, or too far from ours to be corrected.
+        /// Of these, phones whose clock is known to be wrong, or too far from the server's to be corrected.
         package var clockUnknown = 0
         /// Of these, phones that say they showed it before it was accepted.
         package var shownEarly = 0
@@ -22,14 +22,14 @@ package struct ReceiptReport: Sendable, Hashable {
     package var sample: Int
     /// By time.
     package var messages: [Message]
-    /// The newest state that APNs accepted, by all ways in which it went: to the channel, to the crowd, and by itself to
-    /// those who came later. Its timestamp is the last that a message of it has.
+    /// The newest state that APNs accepted, over all its ways: to the channel, to the crowd, and to tokens that joined
+    /// later. Its timestamp is the highest of its messages.
     package var newest: Message?
 
-    /// Seconds by which a clock may be off that is corrected.
+    /// The most seconds by which a clock may be off to be corrected.
     package static let maximumClockError = 300.0
 
-    /// Seconds of an impossible time that are rounding: `Date` has whole seconds.
+    /// A time that is impossible by at most so many seconds is rounding, because a `Date` header has whole seconds.
     package static let rounding = 1.0
 
     /// A message that was sent, by the timestamp that it was given.
@@ -47,7 +47,7 @@ package struct ReceiptReport: Sendable, Hashable {
         }
     }
 
-    /// Receipts that say the same.
+    /// Equal receipts, counted.
     package struct Tally: Sendable, Hashable {
         package var timestamp: Int
         /// By our clock.
@@ -73,8 +73,8 @@ package struct ReceiptReport: Sendable, Hashable {
         newest = Self.newest(sent, shown)
     }
 
-    /// A timestamp that no broadcast has and that is higher is of a start, or of a token that came late: they show the
-    /// newest state, and say nothing of how soon.
+    /// A higher timestamp that no broadcast has belongs to a start or to a token that joined late. Those phones show
+    /// the newest state, but say nothing about the time that it took.
     private static func newest(_ sent: [Sent], _ shown: [Int: [Tally]]) -> Message? {
         let accepted = sent.filter(\.isAccepted)
         guard let last = accepted.max(by: { ($0.acceptedAt, $0.timestamp) < ($1.acceptedAt, $1.timestamp) }) else {
@@ -104,7 +104,8 @@ extension ReceiptReport.Message {
             }
             guard let acceptedAt else { continue }
             let seconds = tally.shownAt.timeIntervalSince(acceptedAt)
-            // A request's way makes a phone's clock look slow, so what is early by more than rounding is wrong.
+            // The time of the request's travel only makes receipts look later, so one that is early by more than
+            // rounding is wrong.
             if seconds < -ReceiptReport.rounding {
                 shownEarly += tally.count
             } else {

@@ -1,4 +1,4 @@
-/// One token of a team's own, and the app and environment it is of.
+/// A token that a team manages itself, with its app and environment.
 package struct TokenAddress: Sendable, Hashable {
     package var app: AppEnvironment
     package var token: DeviceToken

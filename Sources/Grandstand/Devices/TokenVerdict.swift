@@ -6,16 +6,17 @@ package enum TokenVerdict: Sendable, Hashable {
     case accepted
     /// APNs provably did not process it, or asks for it again: the same push may go at this time.
     case retry(at: Date, reason: String)
-    /// The answer never came, or says nothing of that (`APNsRefusal.leavesOpen`): it may have been processed.
+    /// No answer came, or one that does not say whether APNs processed the push (`APNsRefusal.leavesOpen`).
     case unknown(reason: String)
-    /// Refused for good, for something that is not the token's.
+    /// Refused for good, for a reason that does not concern the token.
     case rejected(reason: String)
-    /// Its time ran out before APNs took it.
+    /// The push's deadline passed before APNs accepted it.
     case expired(reason: String)
-    /// The token is no good any more (`Unregistered`, `ExpiredToken`): one that was registered before `since` is removed.
+    /// The token is no longer valid (`Unregistered`, `ExpiredToken`). It is removed if it was registered before
+    /// `since`.
     case gone(reason: String, since: Date?)
-    /// The token is refused in a way that may be our mistake (`BadDeviceToken`, `DeviceTokenNotForTopic`: another
-    /// environment or app): not used until it is registered again, and counted.
+    /// APNs refuses the token in a way that may be this server's mistake (`BadDeviceToken`, `DeviceTokenNotForTopic`:
+    /// another environment or app). The token is not used until it is registered again, and it is counted.
     case suspect(reason: String)
 
     /// Refusals of a token that may be our mistake.
@@ -23,7 +24,7 @@ package enum TokenVerdict: Sendable, Hashable {
 
     /// Judges the answer to attempt number `attempts`.
     ///
-    /// - Parameter deadline: beyond it the push is not worth another try: then it is expired.
+    /// - Parameter deadline: a push whose next attempt would come after this has expired.
     package init(
         _ answer: APNsAnswer<Void>, attempts: Int, deadline: Date, now: Date, policy: RetryPolicy = .broadcasts,
         jitter: Double

@@ -10,7 +10,7 @@ package struct Topic: RawRepresentable, Sendable, Hashable, Comparable, CustomSt
         self.rawValue = rawValue
     }
 
-    /// The sentence for refusals.
+    /// The rule for topics as a sentence, for error messages.
     package static let rule = TextRule.topic.sentence
 
     package var description: String { rawValue }

@@ -1,11 +1,10 @@
-/// The faults of a request: the first places, and how many more there are, so that the refusal of a body that is
-/// nothing but faults is not larger than the body.
+/// The first faults of a request, and the number of the others. So the refusal of a body full of faults stays small.
 package struct FaultList: Sendable, Equatable {
-    /// The number of places that are reported: a client that corrects them hears of the next ones then.
+    /// The most faults that are reported. A client that corrects them gets the next ones.
     package static let limit = 50
 
     package private(set) var listed: [FieldError] = []
-    /// How many are not told.
+    /// The number of faults that are not listed.
     package private(set) var omitted = 0
 
     package init(_ errors: some Sequence<FieldError> = []) { for error in errors { append(error) } }
@@ -21,7 +20,7 @@ package struct FaultList: Sendable, Equatable {
         omitted += other.omitted
     }
 
-    /// The end of a refusal's detail.
+    /// The sentence about omitted faults at the end of a refusal's detail.
     var note: String {
         switch omitted {
         case 0: ""

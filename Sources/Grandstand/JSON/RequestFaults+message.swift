@@ -4,7 +4,7 @@ package import JSON
 // What messages, starts and rules of states have in common.
 
 extension RequestFaults {
-    /// With neither title nor body an alert shows nothing.
+    /// Adds a fault if the alert has neither title nor body, because it would show nothing.
     ///
     /// - Parameter advice: what else one can do about it.
     package mutating func requireText(of alert: Contract.Alert, at pointer: String, _ advice: String) {
@@ -18,10 +18,10 @@ extension RequestFaults {
         if !hasText { add(pointer, "An alert has a title or a body. \(advice)") }
     }
 
-    /// The same of alerts by the tags of their languages, each of which stands once.
+    /// Checks alerts by language tag in the same way. Each tag may occur once; upper and lower case are the same.
     package mutating func requireTexts(of alerts: [String: Contract.Alert], at pointer: String, _ advice: String) {
         var seen: Set<String> = []
-        // Small letters first: of two tags that differ in capitals the other is told.
+        // Lower case comes first, so of two tags that differ in case only, the one with capitals is reported.
         for (tag, alert) in alerts.sorted(by: { $0.key > $1.key }) {
             let pointer = pointer + JSONText.pointer([tag])
             if !seen.insert(tag.lowercased()).inserted {

@@ -4,9 +4,9 @@ package import JSON
 /// The faults of a request's body, each with its place: a caller learns of all of them at once (of the first
 /// `FaultList.limit`).
 package struct RequestFaults {
-    /// The place of what is read, in the body.
+    /// The JSON pointer, in the body, of the part that is read.
     private let base: String
-    /// The way to the value that is checked: its pointer is only made for a fault.
+    /// The path to the value that is checked. Its pointer is only made for a fault.
     private var path: [Step] = []
     fileprivate private(set) var invalid = FaultList()
     private var unknown = FaultList()
@@ -70,11 +70,11 @@ package struct RequestFaults {
 }
 
 extension ContractRequest {
-    /// Reads a body: first what openapi.yaml says of it, then, of one whose fields fit, the rules across them.
+    /// Reads a body. The fields are checked by openapi.yaml first; if they fit, `convert` checks the rules across them.
     ///
     /// - Parameters:
     ///   - pointer: its place, where it is a part of a body.
-    ///   - convert: makes the value of the rules, and records what is wrong with it.
+    ///   - convert: makes the result, and records faults against the rules.
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read<Value>(
         _ body: JSONValue, at pointer: String = "",
@@ -82,7 +82,7 @@ extension ContractRequest {
     ) throws(Problem) -> Value {
         var faults = RequestFaults(at: pointer)
         shape.check(body, &faults)
-        // A field that is not known keeps no other from being read, so its faults are told together with theirs.
+        // Unknown fields do not stop the reading, so that they are reported together with the faults of `convert`.
         if !faults.invalid.isEmpty { try faults.finish() }
         let request: Self
         do { request = try Self(json: body) } catch {
@@ -111,7 +111,8 @@ extension ContractRequest {
 }
 
 extension RawRepresentable<String> {
-    /// The value of the rules for a text that openapi.yaml allows. It cannot fail: both go by the same words and patterns.
+    /// The value of a text that openapi.yaml allows. It cannot fail: the type and openapi.yaml have the same words and
+    /// patterns.
     ///
     /// - Throws: `internal-error`.
     package init(allowed text: String) throws(Problem) {
@@ -121,7 +122,7 @@ extension RawRepresentable<String> {
         self = value
     }
 
-    /// The same of a word.
+    /// The value of an enumeration's word.
     ///
     /// - Throws: `internal-error`.
     package init(_ word: some OpenEnumeration) throws(Problem) { try self.init(allowed: word.rawValue) }

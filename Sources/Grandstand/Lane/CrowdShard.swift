@@ -7,9 +7,10 @@ package struct CrowdShard: PushShard, Hashable {
         /// Its number, which orders the crowd.
         package var activity: Int
         package var token: DeviceToken
-        /// Its owner wants few pushes: what does not ring goes at priority 5, and the member rests after it.
+        /// The phone has frequent pushes turned off: a message that does not ring gets priority 5, and the member rests
+        /// after it.
         package var wantsFew: Bool
-        /// Pushes of this message made for it before.
+        /// Pushes of this message that were sent to it before.
         package var attempts: Int
 
         package init(activity: Int, token: DeviceToken, wantsFew: Bool = false, attempts: Int = 0) {
@@ -20,11 +21,11 @@ package struct CrowdShard: PushShard, Hashable {
         }
     }
 
-    /// `nil`: the members are late, and get the content that the others have.
+    /// `nil`: the members joined late and get the content that the others have.
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
-    /// The message's `apns-request-id`, of which each member's is made: a repetition has the same.
+    /// The message's request ID. Each member's ID is made of it, so that a repetition has the same one.
     package var requestID: UUID
     /// The whole JSON body, the same for everybody.
     package var body: [UInt8]
@@ -33,7 +34,7 @@ package struct CrowdShard: PushShard, Hashable {
     package var rings: Bool
     /// The value of `apns-expiration`.
     package var expiration: Int
-    /// The number of the message's shard, which its settlement names: a settlement that is repeated is not another's.
+    /// The number of the shard in the message. The settlement names it, so that a repeated settlement changes nothing.
     package var number: Int
     package var expiresAt: Date
     package var members: [Member]
@@ -57,7 +58,8 @@ package struct CrowdShard: PushShard, Hashable {
         self.step = step
     }
 
-    /// The outcome of its answers. A push without an answer goes again: the same message changes nothing on a device.
+    /// The progress that these outcomes make. A push without an answer is sent again, because the same message changes
+    /// nothing on a device.
     package func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
         var progress = FanOut.Progress(step)
         var reasons: [String: Int] = [:]
@@ -102,7 +104,8 @@ extension CrowdShard {
 }
 
 extension UUID {
-    /// One for each number, made of this one. Numbers of less than 56 bits leave version and variant as they are.
+    /// A UUID that is made of this one, another one for each number. Numbers of less than 56 bits leave version and
+    /// variant as they are.
     fileprivate func numbered(_ number: Int) -> UUID {
         var bytes = uuid
         withUnsafeMutableBytes(of: &bytes) { bytes in

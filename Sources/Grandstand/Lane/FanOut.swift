@@ -1,6 +1,7 @@
-/// How far a message has got that goes to many tokens instead of to one channel: shard by shard, in order of the members'
-/// numbers. Members that are to be tried again, or that want few pushes and had one just now, wait in a queue. No other
-/// token has a row of its own; a crash repeats one shard, which changes nothing on a device, for the timestamp is the same.
+/// How far a message to many tokens has got. It is sent shard by shard, in the order of the members' numbers. Members
+/// that must be tried again wait in a queue; so do members that want few pushes and had one just now. No other token
+/// has a row of its own. A crash repeats one shard, which changes nothing on a device because the timestamp is the
+/// same.
 package struct FanOut: Sendable, Hashable {
     /// Members up to this number were sent to, or wait in the queue.
     package var cursor: Int
@@ -16,9 +17,9 @@ package struct FanOut: Sendable, Hashable {
     package var accepted: Int
     /// Refused for good.
     package var rejected: Int
-    /// Their tokens were no good any more.
+    /// Their tokens are no longer valid.
     package var gone: Int
-    /// Their time ran out before APNs took it.
+    /// Their deadline passed before APNs accepted the message.
     package var expired: Int
 
     package init(
@@ -36,18 +37,18 @@ package struct FanOut: Sendable, Hashable {
         self.expired = expired
     }
 
-    /// Members of one shard, before any is sent to.
+    /// How a shard's members were chosen.
     package enum Step: Sendable, Hashable {
-        /// Of the sweep.
+        /// From the sweep over all members.
         ///
         /// - Parameters:
         ///   - to: the highest number that was looked at.
         ///   - isLast: no member is beyond it.
         ///   - resting: members that want few pushes, and went into the queue.
         case sweep(to: Int, isLast: Bool, resting: Int)
-        /// Off the queue: so many, and of these so many that had rested.
+        /// From the queue: `taken` members, of which `rested` had rested.
         case queue(taken: Int, rested: Int)
-        /// Nobody is in the queue any more.
+        /// The queue is empty.
         case emptyQueue
     }
 
@@ -60,7 +61,7 @@ package struct FanOut: Sendable, Hashable {
         package var rejected: Int
         package var gone: Int
         package var expired: Int
-        /// Why some of it went wrong: the reason there were most of.
+        /// The most frequent reason of failures.
         package var reason: String?
 
         package init(
@@ -81,7 +82,7 @@ package struct FanOut: Sendable, Hashable {
     package enum Next: Sendable, Hashable {
         /// Members beyond this number.
         case after(Int)
-        /// Those of the queue whose time has come.
+        /// Members of the queue that are due.
         case queue
     }
 
@@ -104,7 +105,7 @@ package struct FanOut: Sendable, Hashable {
         rejected += progress.rejected
         gone += progress.gone
         expired += progress.expired
-        // Members that came while it was under way are reached, too.
+        // Members that joined meanwhile count, too.
         total = max(total, decided + waiting)
     }
 
@@ -114,7 +115,7 @@ package struct FanOut: Sendable, Hashable {
     /// All members were sent to, but those that want few pushes and rest.
     package var isDoneButForResting: Bool { isSwept && resting > 0 && waiting == resting && accepted > 0 }
 
-    /// The message's time ran out before those that rest were sent to.
+    /// Counts the resting members as expired, because the message's time ran out before their turn.
     mutating func expireResting() {
         expired += resting
         (waiting, resting) = (0, 0)

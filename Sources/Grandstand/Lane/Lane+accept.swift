@@ -1,7 +1,8 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Takes a message that was accepted for the lane: older messages give way, and after an `end` nothing follows.
+    /// Adds a message that was accepted for the lane. Older messages may be superseded by it, and nothing follows an
+    /// `end`.
     package mutating func accept(_ message: LaneMessage, at now: Date) {
         var message = message
         message.state = unsent
@@ -13,19 +14,20 @@ extension Lane {
         giveWay(at: now)
     }
 
-    /// The lane's audience got its end, or its event is over: it takes no more messages; those that wait still go.
+    /// Fences the lane, because its audience got its end or its event is over. It takes no more messages; messages that
+    /// wait are still sent.
     package mutating func fence(at now: Date) { fencedAt = fencedAt ?? now }
 
-    /// The audience was removed, or its event cancelled: messages that wait are cancelled. A request under way keeps
-    /// its lease, so that it is settled.
+    /// Closes the lane, because its audience was removed or its event cancelled. Messages that wait are cancelled. A
+    /// request under way keeps its lease, so that it is settled.
     package mutating func close(at now: Date) {
         fence(at: now)
         closedAt = now
         cancelWaiting(at: now)
     }
 
-    /// Takes back what the clock or the removal of its audience did at `time`: it takes messages again, unless it had got
-    /// its own `end` before.
+    /// Undoes what the clock or the removal of the audience did at `time`. The lane takes messages again, unless it had
+    /// got its own `end` before.
     package mutating func reopen(closedAt time: Date) {
         if fencedAt == time { fencedAt = nil }
         if closedAt == time { closedAt = nil }

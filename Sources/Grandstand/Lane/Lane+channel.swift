@@ -1,22 +1,23 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// The messages that waited for the channel may go.
+    /// Gives the lane its channel. Messages that waited for it may be sent.
     package mutating func connect(_ channel: Channel) {
         self.channel = channel
         for index in messages.indices where messages[index].state == .waiting {
             messages[index].state = .queued
-            // A message that may have reached another channel keeps that one's ID, so that it goes as another message.
+            // A message that may have reached another channel keeps that channel's ID, so that it is sent as a new
+            // message.
             if messages[index].timestamp == nil { messages[index].channelID = channel.channelID }
         }
     }
 
-    /// Gives up the channel: it is gone, or the audience wants another. Messages that wait go to the next; a request
-    /// under way is settled as usual.
+    /// Gives up the channel, because it is gone or the audience wants another. Messages that wait are sent to the next
+    /// channel; a request under way is settled as usual.
     ///
-    /// - Parameter refusal: the reason with which APNs refused messages because it does not have this channel: those
-    ///   are rejected for good.
-    /// - Returns: until when a device may need the channel still, as far as this lane knows.
+    /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel. Messages
+    ///   that it refused so are rejected for good.
+    /// - Returns: until when a device may still need the channel, as far as this lane knows.
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }
         var neededUntil = storedUntil
@@ -39,8 +40,8 @@ extension Lane {
         return neededUntil
     }
 
-    /// The audience has other attributes. It is the same lane, with its order and its timestamps; another storage policy
-    /// is another channel, so the one it has is given up; so it is by an audience that wants none.
+    /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. It gives up its
+    /// channel if the storage policy changed, which needs another channel, or if the audience no longer uses one.
     ///
     /// - Returns: as `disconnect`.
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
@@ -50,16 +51,16 @@ extension Lane {
         return isServed ? nil : disconnect(at: now)
     }
 
-    /// Judges `apns-expiration` by the policy that the audience has now, for messages that were accepted under another:
-    /// those that waited for a channel that came, and those that go after all.
+    /// Recomputes `apns-expiration` by the audience's present storage policy, because messages may have been accepted
+    /// under another one.
     ///
-    /// - Parameter headers: those that organisers set themselves, by broadcast.
+    /// - Parameter headers: expirations that organisers set themselves, by broadcast.
     package mutating func judgeExpirations(_ headers: [UUID: Int]) {
         for index in messages.indices where !messages[index].state.isSettled {
             let message = messages[index]
             let expiration = headers[message.broadcast].map(Expiration.header) ?? .standard
             let header = expiration.header(for: audience.storagePolicy, until: message.expiresAt)
-            // Stored or not is the policy's; until when was decided with the acceptance.
+            // The policy decides whether APNs stores the message. Until when was decided at its acceptance.
             if (header == 0) != (message.apnsExpiration == 0) { messages[index].apnsExpiration = header }
         }
     }

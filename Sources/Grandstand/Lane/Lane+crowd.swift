@@ -1,25 +1,25 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The lanes of one audience: one of them leads, the channel's, or the crowd's of an audience that is reached by tokens
-/// only, and takes every message. The others take the messages for which they have listeners, and follow it in
-/// everything else, so each of them knows the newest content, the `end` and the last timestamp.
+/// The lanes of one audience. One of them leads: the channel's lane, or the crowd's lane if the audience is reached by
+/// tokens only. The lead takes every message. The others take the messages for which they have listeners. They follow
+/// the lead in everything else, so each of them knows the newest content, the `end` and the last timestamp.
 extension Lane {
-    /// Brings the lane level with the lead of its audience.
+    /// Takes over the newest content, the end and the last timestamp from the lead of its audience.
     package mutating func follow(_ lead: Lane) {
         newest = lead.newest
         fencedAt = lead.fencedAt
         lift(to: lead.lastTimestamp)
     }
 
-    /// Leads from now on, in place of another: what the lanes of its audience had is the newest content until there is one of
-    /// its own.
+    /// Becomes the lead of its audience in place of `follower`. As long as it has no content of its own, the follower's
+    /// newest content counts.
     package mutating func lead(_ follower: Lane) {
         lift(to: follower.lastTimestamp)
         newest = newest ?? follower.newest
     }
 
-    /// What was cancelled here before it went, for want of a channel, is the newest content all the same where the audience's
+    /// A message that was cancelled here because there was no channel is still the newest content if the audience's
     /// crowd got it.
     package mutating func recall(_ crowd: Lane) {
         guard let newest = crowd.newest,
@@ -29,10 +29,11 @@ extension Lane {
         self.newest = newest
     }
 
-    /// Its next timestamp is higher than one that another lane of its audience gave: a device may have had that.
+    /// Makes the next timestamp higher than one that another lane of its audience gave, because a device may have got
+    /// that one.
     package mutating func lift(to timestamp: Int) { lastTimestamp = max(lastTimestamp, timestamp) }
 
-    /// Records a message that no token takes: it reaches no member, and the messages that wait go on.
+    /// Records a message that is too large for tokens. It reaches no member, and messages that wait are still sent.
     package mutating func refuse(_ message: LaneMessage, at now: Date) {
         var message = message
         message.contentBefore = newest
@@ -42,8 +43,8 @@ extension Lane {
         messages.append(message)
     }
 
-    /// Its audience is reached by tokens from now on: nothing more goes to a channel. A request under way is settled as
-    /// usual.
+    /// Closes the lane, because its audience is reached by tokens from now on. Nothing more is sent to a channel; a
+    /// request under way is settled as usual.
     ///
     /// - Returns: the messages that waited, for the crowd.
     package mutating func retireToTokens(at now: Date) -> [LaneMessage] {
@@ -53,9 +54,9 @@ extension Lane {
         return waiting
     }
 
-    /// Takes the messages that waited on another lane of its audience, as messages of its own.
+    /// Adds the messages that waited on another lane of its audience as messages of its own.
     ///
-    /// - Parameter tooLarge: broadcasts that no token takes: they are only written down.
+    /// - Parameter tooLarge: broadcasts that are too large for tokens; they are recorded as rejected.
     package mutating func takeOver(
         _ waiting: [LaneMessage], refusing tooLarge: Set<UUID>, requestID: () -> UUID, at now: Date
     ) {
@@ -73,7 +74,8 @@ extension Lane {
         giveWay(at: now)
     }
 
-    /// Whether a message that waits goes to a member of the crowd: nobody gets its content by another way as well.
+    /// Whether a message that waits will be sent to this member of the crowd. If so, the member gets its content in no
+    /// other way.
     package func reaches(_ activity: Int) -> Bool {
         pending.contains { message in
             guard let fanOut = message.fanOut else { return true }
@@ -81,7 +83,7 @@ extension Lane {
         }
     }
 
-    /// Leases the lane for members that came late, when nothing else is under way or may go.
+    /// Leases the lane for members that joined late, if nothing else is under way or due.
     ///
     /// - Returns: whether it is leased.
     package mutating func lease(for claim: LaneClaim) -> Bool {
@@ -93,14 +95,14 @@ extension Lane {
         return true
     }
 
-    /// Gives the lane back after members that came late.
+    /// Gives the lane back after a shard of members that joined late.
     package mutating func release(by replica: UUID, at now: Date) {
         if lease?.replica == replica { giveBack(at: now) }
     }
 }
 
 extension LaneMessage {
-    /// No token takes so much.
+    /// Rejects the message as too large for tokens.
     fileprivate mutating func refuse(at now: Date) {
         settle(.rejected, at: now)
         reason = APNsReason.payloadTooLarge.rawValue

@@ -7,8 +7,8 @@ extension Lane {
         /// The lease had gone to another replica, or the message was settled: nothing changed.
         case none
         case settled
-        /// The same, and APNs said with this reason that it does not know the channel that the lane has: that is to be
-        /// looked into.
+        /// As `settled`. APNs also said, with this reason, that it does not know the lane's channel, so the channel
+        /// must be checked.
         case channelDoubted(reason: String)
     }
 
@@ -21,7 +21,7 @@ extension Lane {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: settlement.at)
             messages[index].uniqueID = receipt.uniqueID
-            // The reasons of earlier attempts are over; that its alert did not ring is not.
+            // Reasons of earlier attempts no longer apply, except that the alert did not ring.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
             // A message that went to a channel that was given up meanwhile belongs to that channel.
             if messages[index].channelID == channel?.channelID {
@@ -60,13 +60,13 @@ extension Lane {
         return effect
     }
 
-    /// Records what became of a shard of the message under way, and gives the lane back. The rest of the message waits,
-    /// and gives way to newer state like any other: members that were not reached yet get that instead.
+    /// Records the outcome of a shard of the message under way, and gives the lane back. The rest of the message waits.
+    /// Newer state may supersede it: members that were not reached yet get that instead.
     ///
     /// - Parameters:
-    ///   - number: which of the message's shards it was, as `attempts` counted it: one that was recorded before, while the
-    ///     answer was lost, changes nothing of the next.
-    ///   - again: when the first of the message's queue may be sent to.
+    ///   - number: the shard's number, as `attempts` counted it. A shard that was recorded before, when only the answer
+    ///     was lost, changes nothing.
+    ///   - again: when the first member in the message's queue is due.
     /// - Returns: whether the lease still was the replica's.
     package mutating func settle(
         _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
@@ -78,12 +78,12 @@ extension Lane {
         messages[index].fanOut = fanOut
         messages[index].reason = progress.reason ?? messages[index].reason
         if fanOut.isDone {
-            // Nothing left, so no interval has begun.
+            // Nothing was sent, so no interval has begun.
             if fanOut.total == 0 { readyAt = now }
             let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
             let isLate = fanOut.accepted == 0 && fanOut.expired > 0 && !isRefused
             messages[index].settle(isRefused ? .rejected : isLate ? .expired : .accepted, at: now)
-            // The reasons of attempts that were made up for are over.
+            // Everybody has it, so the reasons of earlier attempts no longer apply.
             if fanOut.accepted == fanOut.total { messages[index].reason = nil }
         } else {
             messages[index].state = unsent
@@ -93,26 +93,26 @@ extension Lane {
         return true
     }
 
-    /// Takes down how many a message that begins has before it.
+    /// Records the number of members when a message begins.
     package mutating func begin(_ fanOut: FanOut, of delivery: Int) {
         guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
         messages[index].fanOut = fanOut
     }
 
-    /// Gives the lane back unsent: the attempt was none.
+    /// Gives the lane back without sending; the attempt does not count.
     ///
     /// - Returns: whether the lease still was the replica's.
     package mutating func release(_ delivery: Int, by replica: UUID, at now: Date) -> Bool {
         guard let index = underWay(delivery, replica) else { return false }
         messages[index].state = unsent
         messages[index].attempts -= 1
-        // Nothing left, so no interval has begun; the one before had ended.
+        // Nothing was sent, so no interval has begun; the one before had ended.
         readyAt = now
         giveBack(at: now)
         return true
     }
 
-    /// Its replica is still at work on it.
+    /// Extends the lease of a replica that still works on the lane.
     package mutating func extendLease(by replica: UUID, until time: Date) {
         if lease?.replica == replica { lease?.until = time }
     }
@@ -128,13 +128,13 @@ extension Lane {
         messages[index].reason = reason
     }
 
-    /// A verdict may come so late that its replica has claimed the lane again: the lease is that claim's then.
+    /// Ends the lease. A late verdict leaves it if its replica has claimed the lane again.
     mutating func giveBack(at now: Date) {
         if !messages.contains(where: { $0.state == .sending }) { lease = nil }
         if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
     }
 
-    /// Until when APNs keeps an accepted message, or a device shows the activity that it ended: a date beyond Apple's
+    /// Until when APNs keeps an accepted message, or a device shows the activity that it ended. A date beyond Apple's
     /// limit counts as that limit.
     func keptUntil(_ message: LaneMessage, settledAt settled: Date) -> Date? {
         let stored = message.apnsExpiration > 0 ? message.expiresAt : nil

@@ -2,35 +2,35 @@ internal import APNsWire
 package import FoundationEssentials
 
 extension Lane {
-    /// In what form a message goes.
+    /// How a message is sent: with which content, alert and timestamp.
     ///
-    /// - An alert goes with its own content at first. When it goes again, because APNs did not take it or a crowd's next
-    ///   shard has its turn, it takes the newest content with it, if both fit into one message, and so do the alerts between
-    ///   the two: no state waits behind repetitions. The newest message goes by itself afterwards.
+    /// - An alert is sent with its own content at first. It may be sent again because APNs did not take it, or because
+    ///   a crowd's next shard is due. It then takes the newest content with it, if both fit into one message, and so do
+    ///   the alerts between the two: no state waits behind repetitions. The newest message is sent by itself
+    ///   afterwards.
     /// - An alert that is too old to ring is left out.
-    /// - A difference from an earlier attempt, its channel included, makes another message, with a timestamp and a
-    ///   request ID of its own: a message that may have reached APNs is repeated unchanged, or followed by a higher
-    ///   timestamp.
+    /// - A message that differs from an earlier attempt, also by its channel, is another message. It has a new
+    ///   timestamp and a new request ID. A message that may have reached APNs is repeated unchanged, or followed by a
+    ///   higher timestamp.
     struct Form {
         /// Its alert is left out.
         var isStale = false
         /// The broadcast whose content it has; `nil`: its own.
         var contentOf: UUID?
         var contentBytes: Int?
-        /// The message whose own content it takes with it.
+        /// The newest message, if its own content is taken along.
         var carried: UUID?
         /// It differs from the attempt before.
         var isAnother = false
         var hasNewTimestamp = false
     }
 
-    /// The bytes that APNs takes, less the names, the numbers and the brackets around content and alert
-    /// (`BroadcastPayload`).
+    /// The most bytes of content and alert together: APNs' limit minus the rest of the body (`BroadcastPayload`).
     private var bytesForContentAndAlert: Int {
         kind.bodyLimit - 160
     }
 
-    /// - Parameter isRepeated: a dead replica left it under way.
+    /// - Parameter isRepeated: whether a dead replica left it under way.
     func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
@@ -45,25 +45,27 @@ extension Lane {
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.channelID != nil && head.channelID != channel?.channelID
-        // Tried without a timestamp to repeat: one after it was given a higher (`sendAfterAll`).
+        // A message after it has a higher timestamp (`sendAfterAll`), so an attempt is not repeated but gets a new
+        // timestamp.
         form.isAnother =
             head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
         form.hasNewTimestamp = head.timestamp == nil || form.isAnother
         return form
     }
 
-    /// What a replica left under way may have rung: it is repeated as it was, for with newer content and a new timestamp it
-    /// would ring a second time. So is a shard of a crowd whose members may have got it; the next shard takes the newest.
+    /// Whether the message is repeated as it was. What a dead replica left under way may have rung, and with newer
+    /// content and a new timestamp it would ring again. The same holds for a crowd's members that are tried again.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
         if case .queue? = head.fanOut?.next { return true }
         return isRepeated
     }
 
-    /// Takes the head for a claim, if it may go now, and leases the lane. A message that a dead replica left under way
-    /// waits again, and gives way to newer state like any other; a start does not, for it may have been made.
+    /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica left under
+    /// way waits again, and newer state may supersede it. A start becomes `unknown` instead, because it may have been
+    /// made.
     ///
-    /// - Parameter requestID: makes the `apns-request-id` of a message that is another one now.
-    /// - Returns: the message as it goes; `nil`: none goes now, and `due(at:)` says when to look again.
+    /// - Parameter requestID: makes a new request ID for a message that changed.
+    /// - Returns: the message as it is sent; `nil`: none is sent now, and `due(at:)` says when to look again.
     package mutating func take(_ claim: LaneClaim, requestID: () -> UUID) -> LaneMessage? {
         let now = claim.at
         if let lease, lease.until > now || lease.replica == claim.replica && claim.held.contains(id) { return nil }
@@ -84,8 +86,8 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            // Updates of the activity that a start makes come by another token, perhaps in the same second: theirs are
-            // higher.
+            // The start's activity is updated through another token, perhaps in the same second. Those timestamps must
+            // be higher, so a start's is one second lower.
             let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
             let timestamp = max(clock, lastTimestamp + 1)
             messages[index].timestamp = timestamp
@@ -114,27 +116,28 @@ extension Lane {
         if kind.isCrowd {
             fanOut(index, isNew: form.hasNewTimestamp, claim)
         } else {
-            // Counted from when the message was due. Counted from the claim, a lane that gets a message in each
-            // interval falls behind by what every claim is late. At most half an interval is made up for.
+            // The interval counts from when the message was due. If it counted from the claim, each late claim would
+            // delay a lane that gets a message in every interval. At most half an interval is made up for.
             pace(claim.laneInterval, from: max(due, now.addingTimeInterval(-claim.laneInterval / 2)))
         }
         return messages[index]
     }
 
-    /// A message to a crowd goes out in shards: the interval counts from its first.
+    /// A message to a crowd is sent in shards: the interval counts from its first shard.
     private mutating func fanOut(_ index: Int, isNew: Bool, _ claim: LaneClaim) {
         messages[index].fanOut = messages[index].fanOut ?? FanOut()
         if isNew { pace(claim.laneInterval, from: claim.at) }
     }
 
-    /// Why a start is not repeated whose answer was lost with its replica.
+    /// The reason of a start whose replica died before it got APNs' answer.
     package static let unheard = "the replica that waited for APNs' answer died; a start is not repeated"
 
     private mutating func pace(_ interval: TimeInterval, from time: Date) {
         readyAt = max(readyAt ?? .distantPast, time.addingTimeInterval(interval))
     }
 
-    /// Alerts between the head and the newest message have its content from then on: an older one must not follow it.
+    /// Gives alerts between the head and the newest message the newest content, because older content must not follow
+    /// it.
     private mutating func carry(_ form: Form, after head: Int) {
         for index in messages.indices where index > head && !messages[index].state.isSettled && !messages[index].isStart
         {

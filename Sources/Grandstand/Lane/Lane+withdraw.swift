@@ -1,13 +1,14 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Takes back a broadcast of which nothing was sent: the lane is as if it had never come. The content before it is the
-    /// newest; an update that had given way to it goes after all; a lane that it had ended goes on, unless its audience is
-    /// gone or its event cancelled.
+    /// Withdraws a broadcast of which nothing was sent, as if the lane had never got it. The content before it is the
+    /// newest again, and an update that it superseded is sent after all. If it had fenced the lane, the lane takes
+    /// messages again, unless its audience is gone or its event cancelled.
     ///
-    /// `messages` has the broadcast's message, and those before it as far as each is cancelled (`contentBefore`).
+    /// `messages` must have the broadcast's message, and reach back by `contentBefore` to a message that is not
+    /// cancelled.
     ///
-    /// - Returns: whether there was something to take back.
+    /// - Returns: whether there was something to withdraw.
     package mutating func withdraw(_ broadcast: UUID, at now: Date) -> Bool {
         guard let index = messages.firstIndex(where: { $0.broadcast == broadcast }),
             messages[index].isUnsent, messages[index].state != .cancelled
@@ -27,8 +28,8 @@ extension Lane {
         }
     }
 
-    /// An update that gave way to the withdrawn message was accepted, and APNs has not taken it: it waits in its place
-    /// again. Where the withdrawn message had been tried, the update goes as another message: its timestamp is too low.
+    /// An update that the withdrawn message superseded waits again, because it was accepted and APNs has not taken it.
+    /// If the withdrawn message had been tried, the update's timestamp is too low, so it gets a new one.
     mutating func sendAfterAll(at now: Date) {
         guard fencedAt == nil, closedAt == nil,
             let index = messages.firstIndex(where: { $0.broadcast == newest && $0.state == .superseded }),

@@ -12,7 +12,7 @@ package struct Lane: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A channel: a message is one request.
         case channel
-        /// Activities that have a token and no channel: a message goes out in shards (`FanOut`).
+        /// Activities that have a token and no channel: a message is sent in shards (`FanOut`).
         case crowd
         /// One token of a team's own: a message is one request.
         case token
@@ -56,24 +56,24 @@ package struct Lane: Sendable, Hashable {
     /// Of a lane of kind `token`: where its messages go.
     package let token: DeviceToken?
     package internal(set) var audience: Audience
-    /// `nil`: none yet, or none any more.
+    /// `nil`: it has none yet, or gave it up.
     package var channel: Channel?
     package var lease: Lease?
-    /// Those that are not settled, in order. For a withdrawal also those that were: whatever may become true again.
+    /// The unsettled messages, in order. For a withdrawal also settled messages that may become current again.
     package var messages: [LaneMessage]
     /// `aps.timestamp` of the last message; 0 before the first.
     package var lastTimestamp: Int
-    /// No message goes before: the lane's interval, or APNs' word.
+    /// No message is sent before this, because of the lane's interval or because APNs asked to wait.
     package var readyAt: Date?
-    /// When it got its `end`, or its event's: it takes no more messages.
+    /// When it got its `end`, or its event ended: it takes no more messages.
     package var fencedAt: Date?
     /// When its audience was removed or its event cancelled: messages that wait are not sent either.
     package var closedAt: Date?
-    /// The broadcast whose content people see, or will see when all that waits has gone.
+    /// The broadcast whose content people see, or will see when all messages that wait were sent.
     package var newest: UUID?
     /// Until then APNs keeps the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
-    /// When it came to wait for its turn; `nil`: it does not wait. Newer messages do not cost it its place.
+    /// Since when it waits for its turn; `nil`: it does not wait. Newer messages do not change its place.
     package var waitsSince: Date?
 
     package init(
@@ -108,10 +108,10 @@ package struct Lane: Sendable, Hashable {
     /// Messages that are not settled, in order.
     package var pending: some Collection<LaneMessage> { messages.lazy.filter { !$0.state.isSettled } }
 
-    /// The next to go.
+    /// The next message to be sent.
     package var head: LaneMessage? { messages.first { !$0.state.isSettled } }
 
-    /// The order of an app's lanes, by the best of what waits.
+    /// The order of an app's lanes, by the most urgent message that waits.
     package enum Rank: Int, Sendable, Hashable, CaseIterable {
         /// An `end`, or an alert that rings.
         case ringing
@@ -121,7 +121,7 @@ package struct Lane: Sendable, Hashable {
         case quiet
     }
 
-    /// The lane's place among the app's: lower goes first.
+    /// The lane's rank among the app's lanes: a lower one is served first.
     package func rank(at now: Date) -> Rank {
         var rank = Rank.quiet
         for message in pending {
@@ -131,8 +131,8 @@ package struct Lane: Sendable, Hashable {
         return rank
     }
 
-    /// When a dispatcher is to look at the lane: its lease ends, its head may go, or something of it expires; `nil`:
-    /// nothing waits. A time that has come is the one since which the lane waits.
+    /// When a dispatcher must look at the lane: its lease ends, its head may be sent, or a message expires; `nil`:
+    /// nothing waits. A time in the past is the one since which the lane waits.
     package func due(at now: Date) -> Date? {
         if let lease { return lease.until }
         guard let expiry = pending.map(\.expiresAt).min() else { return nil }
@@ -146,7 +146,7 @@ package struct Lane: Sendable, Hashable {
     /// Whether messages may be sent now.
     package var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
 
-    /// When the head may go, as far as is known; `nil`: there is none, or no channel.
+    /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
     ///
     /// - Parameter left: the broadcast whose message a dead replica left under way.
     func sendable(repeating left: UUID? = nil, at now: Date) -> Date? {
@@ -166,11 +166,11 @@ package struct Lane: Sendable, Hashable {
     /// Whether the head waits for the lane's interval: the next shard of a message that has begun does not.
     private func isPaced(_ head: LaneMessage, _ form: Form) -> Bool { head.fanOut == nil || form.hasNewTimestamp }
 
-    /// Newest wins: a message without alert, or with one that is too old to ring, gives way to any later one. One with
-    /// a fresh alert does not, for people would miss the alert, until a crowd's was sent to everybody: a member that
-    /// did not take it does not hold up newer state for the others. Nor does a message under way. A start neither gives
-    /// way nor is given way to. An `end` that was taken back, so that its lane is not fenced, is not sent, nor is it
-    /// repeated. Expired messages are not sent.
+    /// The newest state wins. A later message supersedes one without alert, or with an alert that is too old to ring.
+    /// It does not supersede a fresh alert, because people would miss it. Only when a crowd's alert was sent to
+    /// everybody is it superseded, so that a member that did not take it does not hold up newer state. A message under
+    /// way is not superseded. A start is not superseded and supersedes nothing. An `end` that was undone, so that its
+    /// lane is not fenced, is cancelled. Expired messages are not sent.
     mutating func giveWay(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
@@ -188,16 +188,16 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A message that was accepted for a later time, because only quiet members of a state changed, goes no later and
-    /// no less urgently than one that it takes the place of: it brings that one's news, too.
+    /// A message may wait for a later time because only quiet members of a state changed. If it supersedes another one,
+    /// it is sent as early and as urgently as that one, because it brings that one's changes, too.
     private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
         guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
         messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }
         messages[newest].priority = max(messages[newest].priority, message.plainPriority)
     }
 
-    /// Settles a message that goes no further: as accepted where all of a crowd have it, but those that want few pushes
-    /// and rest.
+    /// Gives a message that is not sent further its final state. That is accepted if the whole crowd has it, except
+    /// members that rest because they want few pushes.
     mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
         let isDone = messages[index].fanOut?.isDoneButForResting ?? false
         if isDone, state == .expired { messages[index].fanOut?.expireResting() }

@@ -8,31 +8,30 @@ package struct LaneMessage: Sendable, Hashable {
     package let broadcast: UUID
     package var state: Delivery.State
     package let isEnd: Bool
-    /// It starts an activity: it stands for itself, neither gives way nor goes with another's content, and is not repeated
-    /// once APNs may have it.
+    /// It starts an activity. It is not superseded, takes no other content, and is not repeated once APNs may have it.
     package let isStart: Bool
-    /// Of an `end`: when its activity goes from lock screens, as the organiser said.
+    /// Of an `end`: when its activity leaves lock screens, as the organiser asked; seconds since 1970.
     package let dismissalDate: Int?
     package var priority: APNsPriority
     /// Its priority without its alert.
     package let plainPriority: APNsPriority
-    /// Whether it has an alert still.
+    /// Whether it still has an alert.
     package var alerting: Bool
-    /// When its alert is too old; `nil`: when it expires. It goes on without it then.
+    /// When its alert is too old to ring; the message is sent without it then. `nil`: when the message expires.
     package let ringsUntil: Date?
     /// The `apns-expiration` header.
     package internal(set) var apnsExpiration: Int
     package let expiresAt: Date
     /// Requests to APNs, the one under way included.
     package var attempts: Int
-    /// Those of them that APNs is known not to have processed (`Settlement.mayBeProcessed`).
+    /// Requests that APNs is known not to have processed (`Settlement.mayBeProcessed`).
     package var refusals: Int
     package var nextAttemptAt: Date?
     /// `aps.timestamp`, given with the first attempt and kept on repetitions.
     package var timestamp: Int?
     package var requestID: UUID
     package var uniqueID: String?
-    /// Apple's ID of the channel that it went to, or would go to.
+    /// Apple's ID of the channel that it was or would be sent to.
     package var channelID: String?
     /// What APNs said, or why it waits.
     package var reason: String?
@@ -43,15 +42,15 @@ package struct LaneMessage: Sendable, Hashable {
     package var contentBefore: UUID?
     /// The broadcast whose content its last attempt had; `nil`: its own.
     package var contentOf: UUID?
-    /// Its content went with an alert before it.
+    /// Its content was sent with an earlier alert.
     package var contentSent: Bool
-    /// The bytes of the content that it goes with; `nil`: not known.
+    /// The bytes of the content that it is sent with; `nil`: not known.
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
     /// The member of its content that gets the timestamp when it is sent.
     package let stamp: Stamp?
-    /// How far it has got, of a crowd's message that was begun.
+    /// The progress of a crowd's message; `nil`: it has not begun, or is not for a crowd.
     package var fanOut: FanOut?
 
     package init(
@@ -95,22 +94,22 @@ package struct LaneMessage: Sendable, Hashable {
         self.fanOut = fanOut
     }
 
-    /// The broadcast whose content it goes with.
+    /// The broadcast whose content it is sent with.
     package var content: UUID { contentOf ?? broadcast }
 
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
-    /// Its alert was too old to ring, and it went without.
+    /// Whether its alert was too old to ring, so that it was sent without.
     var hasLapsed: Bool { alertBytes != nil && !alerting }
 
-    /// What its delivery says of that.
+    /// The delivery's reason for that.
     static let lapsed = "the alert was too old to ring"
 
     /// Whether APNs may have processed an attempt.
     var mayBeProcessed: Bool { attempts > refusals }
 
-    /// Whether it and its content are known to be with nobody: never tried, or each time refused.
+    /// Whether it is certain that nobody got it or its content: it was never tried, or refused each time.
     package var isUnsent: Bool {
         guard !mayBeProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
         return switch state {
@@ -120,7 +119,7 @@ package struct LaneMessage: Sendable, Hashable {
         }
     }
 
-    /// Nothing more happens to it.
+    /// Gives the message its final state.
     mutating func settle(_ state: Delivery.State, at time: Date) {
         self.state = state
         settledAt = time

@@ -16,7 +16,7 @@ package struct LiveBoard: Sendable, Hashable {
     /// How many broadcasts a board shows.
     package static let length = 20
 
-    /// Names the board's content, on every replica alike: a viewer that has seen this tag has missed nothing.
+    /// Identifies the board's content, the same on every replica. A viewer that has seen this tag has missed nothing.
     package var tag: String {
         String(FNV.hash(JSONWriter.text(self)), radix: 16)
     }
@@ -40,19 +40,19 @@ extension LiveBoard: JSONObjectWritable {
 /// An update for a live view.
 package struct LiveUpdate: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
-        /// All there is, first of all.
+        /// The whole board: the first update.
         case snapshot(LiveBoard)
-        /// A broadcast is new, or has become something else.
+        /// A broadcast is new or changed.
         case broadcast(BroadcastSummary)
         /// The event's own state.
         case state(Event.State)
-        /// Nothing: a sign of life, for proxies and for readers.
+        /// No change: it shows proxies and viewers that the stream is alive.
         case heartbeat
     }
 
     package var content: Content
-    /// The board's tag once this and everything before it is known; `nil` within a group of changes, where it would
-    /// promise too much.
+    /// The board's tag after this update; `nil` for all but the last of a group of changes, because the viewer does not
+    /// have the whole group yet.
     package var tag: String?
 
     package init(_ content: Content, tag: String?) {

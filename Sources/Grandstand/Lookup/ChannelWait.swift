@@ -2,7 +2,7 @@ internal import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// What the channel of an audience waits for that cannot be looked up yet.
+/// Why the channel of an audience cannot be looked up yet.
 package struct ChannelWait: Sendable, Hashable {
     /// When the channel is to be made; `nil`: at once.
     package var opensAt: Date?
@@ -26,8 +26,8 @@ package struct ChannelWait: Sendable, Hashable {
         self.refusal = refusal
     }
 
-    /// Seconds after which it is worth asking again: a channel is made within two, and an opening or an attempt may come
-    /// earlier than planned, so nobody is sent away for more than an hour.
+    /// Seconds after which it is worth asking again. A channel is made within two seconds. An opening or an attempt may
+    /// come earlier than planned, so clients wait for at most an hour.
     package func retryAfter(_ now: Date) -> Int {
         let next = max(opensAt ?? now, refusal?.nextAttemptAt ?? now)
         return Int(min(max(next.timeIntervalSince(now).rounded(.up), 2), 3_600))

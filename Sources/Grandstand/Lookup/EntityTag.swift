@@ -1,5 +1,5 @@
-/// A strong entity tag (RFC 9110, 8.8.3): equal when the bytes are. FNV-1a with 64 bits, for nobody has an interest in a
-/// collision here.
+/// A strong entity tag (RFC 9110, 8.8.3): equal for equal bytes. FNV-1a with 64 bits is enough, because nobody gains
+/// from a collision here.
 package struct EntityTag: Sendable, Hashable {
     package let hash: UInt64
 
@@ -7,7 +7,7 @@ package struct EntityTag: Sendable, Hashable {
         hash = FNV.hash(bytes)
     }
 
-    /// As it stands in `ETag`, with its quotation marks.
+    /// The value of `ETag`, with its quotation marks.
     package var text: String { "\"" + String(hash, radix: 16) + "\"" }
 
     /// Whether an `If-None-Match` names the tag; a weak form matches too, as RFC 9110 has it for this header.

@@ -1,4 +1,4 @@
-/// The fields of an event that lists for apps have and lookups do not: its audiences' records share them.
+/// Fields of an event that lists for apps have and lookups do not. The records of all its audiences share one listing.
 package final class EventListing: Sendable, Hashable {
     package let name: String
     package let kind: String?

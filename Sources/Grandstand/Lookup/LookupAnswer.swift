@@ -13,7 +13,8 @@ package enum LookupAnswer: Sendable, Hashable {
     case over(last: LastContent? = nil)
     /// The event is known, and the app has no audience of this variant in it.
     ///
-    /// - Parameter variants: those of the app's audiences, in the order of their declaration; `nil`: of the one without.
+    /// - Parameter variants: the variants of the app's audiences, in the order of their declaration; `nil`: an audience
+    ///   without a variant.
     case noSuchVariant(among: [Variant?])
 
     /// The answer that an entry gives.
@@ -28,7 +29,7 @@ package enum LookupAnswer: Sendable, Hashable {
     }
 }
 
-/// What an event showed last.
+/// The last content of an event.
 package struct LastContent: Sendable, Hashable {
     /// JSON object text.
     package var contentState: [UInt8]
@@ -45,7 +46,7 @@ extension LookupEntry: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("eventKey", eventKey.rawValue)
         object.member("channelId", delivery == .channel ? channelID : nil)
-        // Apps of before know no other delivery, and look up none of its events.
+        // Older apps know delivery by channel only, and look up no other events.
         if delivery != .channel { object.member("delivery", delivery.rawValue) }
         if let variant { object.member("variant", variant.rawValue) }
         if !variants.isEmpty { object.array("variants", variants) { $0.string($1.rawValue) } }

@@ -1,7 +1,7 @@
-/// The changes that a replica still has to read: decisions without clock or database.
+/// The changes that a replica still has to read. Pure: it uses no clock and no database.
 ///
-/// A change is heard, found in the journal, or both; it is read once. A change in the journal that was not announced is
-/// a gap, and is read like the rest. Where the journal cannot tell, because listening began anew or on another
+/// A change is announced, found in the journal, or both; it is read once. A change that was found but not announced is
+/// read like the others. If the journal cannot tell what was missed, because listening began again or on another
 /// timeline, everything is read.
 package struct LookupBacklog: Sendable {
     /// Events to be read again.
@@ -12,25 +12,26 @@ package struct LookupBacklog: Sendable {
     package private(set) var isReading = false
     /// Up to where the journal was read; `nil` before the first reading.
     package private(set) var position: LookupPosition?
-    /// Heard, and not seen in the journal yet.
+    /// Changes that were announced and not found in the journal yet.
     private var heard: Set<LookupChange> = []
-    /// Found, and found again by every look from `position`: one at a standby cannot tell what had been committed.
+    /// Changes that were found. Each look from `position` finds them again, because a look at a standby cannot tell
+    /// what had been committed.
     private var found: Set<LookupChange> = []
     private var hasListened = false
 
     package init() {}
 
-    /// Whether what was read so far can be called true once `keys` are read too.
+    /// Whether memory is complete once `keys` are read, too.
     package var isWhole: Bool { position != nil && !needsReading && !isReading }
 
-    /// Listening began. The first time the journal tells what was announced before, since the first reading's begin;
-    /// after a lost connection it may be another server's journal.
+    /// Listening began. At the first time, the journal has the announcements since the first reading began. After a
+    /// lost connection it may be another server's journal, so everything is read.
     package mutating func listening() {
         if hasListened { needsReading = true }
         hasListened = true
     }
 
-    /// The journal was not read for so long that it may have forgotten something.
+    /// The journal was not read for so long that it may have deleted changes.
     package mutating func forgetPosition() { needsReading = true }
 
     package mutating func hear(_ change: LookupChange) {
@@ -40,22 +41,22 @@ package struct LookupBacklog: Sendable {
 
     /// The journal was read on from `start` to `end`.
     ///
-    /// - Returns: the changes that had not been announced. An announcement may also be on its way still.
+    /// - Returns: the changes that were not announced so far; their announcements may still be on the way.
     package mutating func find(
         _ changes: [LookupChange], from start: LookupPosition, to end: LookupPosition
     ) -> [LookupChange] {
-        // A reading of everything has set another position meanwhile, and goes by that.
+        // Everything is read from another position by now.
         guard position == start else { return [] }
         let news = changes.filter { found.insert($0).inserted }.filter { heard.remove($0) == nil }
         news.forEach { note($0) }
         position = end
-        // Announcements that came after their line was found.
+        // Drops announcements that came after their change was found.
         heard = heard.filter { $0.version >= start.floor }
         found = found.filter { $0.version >= end.floor }
         return news
     }
 
-    /// Everything is being read from now on, as it is at `position` or later.
+    /// Everything is read from now on, in its state at `position` or later.
     package mutating func beginReading(at position: LookupPosition) {
         self.position = position
         heard = []
@@ -64,7 +65,7 @@ package struct LookupBacklog: Sendable {
         isReading = true
     }
 
-    /// Everything was read, or could not be and must be again.
+    /// Everything was read. Otherwise it must be read again.
     package mutating func endReading(complete: Bool) {
         isReading = false
         if !complete { needsReading = true }

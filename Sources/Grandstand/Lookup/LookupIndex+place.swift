@@ -16,10 +16,10 @@ extension LookupIndex {
             (one.startsAt, one.key.rawValue) < (other.startsAt, other.key.rawValue)
         }
 
-        /// As a cursor says it, exactly, in characters that a query may have.
+        /// The exact place as text for a cursor, in characters that a URL's query may have.
         package var text: String { "\(startsAt.bitPattern).\(key)" }
 
-        /// Reads what `text` wrote; `nil` for anything else.
+        /// Reads a `text`; `nil` for anything else.
         package init?(text: String) {
             guard let separator = text.firstIndex(of: "."), let bits = UInt64(text[..<separator]),
                 !Double(bitPattern: bits).isNaN,

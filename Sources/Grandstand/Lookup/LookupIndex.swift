@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// The index that lists for apps are read from: the events of one app and environment that may be followed, by their
-/// beginning, all of them and those of each topic.
+/// The index for the lists that apps read. It has the events of one app and environment that can be followed, in the
+/// order of their start: all events, and those of each topic.
 package struct LookupIndex: Sendable {
-    /// Places in their order, and a number that is another one after each change of what stands there.
+    /// Places in order, and a version that changes with each change of these events.
     private struct Line {
         var places: [Place] = []
         var version = 0
@@ -18,7 +18,7 @@ package struct LookupIndex: Sendable {
 
     package init() {}
 
-    /// Of many events at once, each with its records.
+    /// An index of many events, each with its records.
     package init(_ events: [EventKey: [LookupRecord]]) {
         for (key, found) in events {
             let records = Self.followable(found)
@@ -35,7 +35,7 @@ package struct LookupIndex: Sendable {
 
     package var isEmpty: Bool { records.isEmpty }
 
-    /// Another number after each change of what a list with this topic may say; `nil`: of all events.
+    /// Changes with each change of the list of this topic; `nil`: of all events.
     package func version(of topic: Topic?) -> Int {
         guard let topic else { return all.version }
         return byTopic[topic]?.version ?? 0
@@ -43,7 +43,7 @@ package struct LookupIndex: Sendable {
 
     // MARK: Changing
 
-    /// The event has these records now; none: it is gone.
+    /// Replaces the records of an event; none: the event is gone.
     package mutating func put(_ key: EventKey, _ found: [LookupRecord]) {
         let new = Self.followable(found)
         let old = records[key] ?? []
@@ -75,21 +75,21 @@ package struct LookupIndex: Sendable {
         if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
     }
 
-    /// The records of an event that lists may have; none, when no audience can follow it. Those that are over stand among
-    /// them: a list goes by the audience that a lookup finds.
+    /// The records of an event that lists may show; none if no audience can follow the event. Records that are over
+    /// stay among them, because a list shows the audience that a lookup finds.
     private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
         records.contains { $0.listing != nil && !$0.isOver } ? records : []
     }
 
     // MARK: Reading
 
-    /// Places that are looked at for one part.
+    /// The most places that are examined for one part.
     private static let reach = 2_000
 
     /// One part of a list.
     package struct Part: Sendable {
         package var items: [(key: EventKey, record: LookupRecord)]
-        /// The last place, if there are more.
+        /// The place after which the next part begins; `nil`: there is no more.
         package var next: Place?
         /// When the clock alone may change the answer.
         package var changesAt: Date?
@@ -117,7 +117,8 @@ package struct LookupIndex: Sendable {
         let stop = index + Self.reach
         while index < places.count {
             let place = places[index]
-            // Few of many: the rest is another part's, so that no question holds up the others for long.
+            // Few events matched so far. The rest is left to the next part, so that one request does not hold up others
+            // for long.
             if index == stop {
                 part.next = places[index - 1]
                 break

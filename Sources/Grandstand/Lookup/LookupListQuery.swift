@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// Which of an app's events a list is to have.
+/// Which of an app's events a list shows.
 package struct LookupListQuery: Sendable, Hashable {
     /// Events with this topic only.
     package var topic: Topic?
-    /// Events that begin at this moment or later; one that does not say when it begins is left out.
+    /// Events that begin at this moment or later; events without a start are left out.
     package var from: Date?
     /// Events that begin before this moment.
     package var to: Date?

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One audience of an event with all that a lookup's answer depends on, the time excepted.
+/// One audience of an event, with everything that a lookup's answer depends on except the time.
 package struct LookupRecord: Sendable, Hashable {
     /// The lowercased bundle ID.
     package var topic: String
@@ -11,15 +11,15 @@ package struct LookupRecord: Sendable, Hashable {
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
-    /// What the channel waits for that is not there. Of its opening no change is announced before the channel is there.
+    /// Why there is no channel yet. Its opening time passes without an announced change, until the channel is there.
     package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?
     package var firstUpdateAt: Date?
-    /// When it was over for this audience: its own end may come before the event's.
+    /// When the event ended for this audience, which may be before the event itself ends.
     package var endedAt: Date?
     package var cancelledAt: Date?
-    /// The event's entry in lists; `nil` where they leave it out.
+    /// The event's fields in lists; `nil`: lists leave the event out.
     package var listing: EventListing?
 
     package init(
@@ -46,7 +46,7 @@ package struct LookupRecord: Sendable, Hashable {
 
     /// The answer to a lookup of the event with this key at `now`.
     ///
-    /// - Parameter variants: those of all of the app's audiences.
+    /// - Parameter variants: the variants of all of the app's audiences.
     package func answer(of key: EventKey, variants: [Variant] = [], now: Date) -> LookupAnswer {
         var entry = entry(of: key, now: now)
         entry.variants = variants
@@ -60,7 +60,7 @@ package struct LookupRecord: Sendable, Hashable {
             startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant, wait: wait)
     }
 
-    /// Whether nothing of the event can be followed any more by this audience.
+    /// Whether this audience can no longer follow the event.
     package var isOver: Bool { endedAt != nil || cancelledAt != nil }
 
     package func state(now: Date) -> Event.State {
@@ -70,7 +70,7 @@ package struct LookupRecord: Sendable, Hashable {
 }
 
 extension [LookupRecord] {
-    /// The answer to a lookup of the event that these are the records of, in the order of their declaration.
+    /// The answer to a lookup of an event with these records, which are in the order of their declaration.
     ///
     /// - Parameter variant: `nil`: the audience without one, else the first that is not over.
     /// - Returns: `nil` for an app that has no audience in the event.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Lets so many things happen in a second, and as many at once after a quiet one.
+/// A rate limit: so many permits a second, and as many at once after a second without use.
 package struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
@@ -13,7 +13,7 @@ package struct TokenBucket: Sendable {
         filledAt = now
     }
 
-    /// Takes a place; `false` when there is none left now.
+    /// Takes a permit; `false`: there is none left now.
     package mutating func take(now: Date) -> Bool {
         tokens = min(rate, tokens + max(0, now.timeIntervalSince(filledAt)) * rate)
         filledAt = now

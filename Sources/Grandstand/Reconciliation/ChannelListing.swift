@@ -2,8 +2,8 @@
 package struct ChannelListing: Sendable, Hashable {
     /// Each once, in Apple's order.
     package var channelIDs: [String]
-    /// Members of the answer besides `channels`: no page of Apple's documents any, so they may mean that the list goes
-    /// on elsewhere (docs/internals/apns.md C9).
+    /// Members of the answer besides `channels`. No page of Apple's documents any, so they may mean that the list
+    /// continues elsewhere (docs/internals/apns.md C9).
     package var otherMembers: [String]
 
     package init(channelIDs: [String], otherMembers: [String] = []) {

@@ -1,30 +1,30 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// Which of the unmanaged channels were made by creations without an answer: pure.
+/// Decides which unmanaged channels were made by creations that got no answer. Pure.
 ///
-/// Channels have no names, so nothing but time tells them apart. A channel is a creation's only if a list that was read
-/// whole shortly before the call lacked it, and if there are no more such channels than calls. Otherwise others may
-/// have made it: it is not assigned, and the creations are tried again.
+/// Channels have no names, so only time tells them apart. A channel belongs to a creation only if a complete list
+/// shortly before the call did not have it, and if there are no more such channels than calls. Otherwise another system
+/// may have made it. It is not assigned then, and the creations are tried again.
 package struct CreationMatch: Sendable {
-    /// The channels that calls made.
+    /// Calls with the channels that they made.
     package private(set) var settled: [(call: LedgerSnapshot.Entry, channel: UnmanagedChannel)] = []
-    /// Calls to be asked again.
+    /// Calls that must be made again.
     package private(set) var reopened: [LedgerSnapshot.Entry] = []
-    /// Channels that a call may have made, and so may others.
+    /// Channels that a call or another system may have made.
     package private(set) var contested: [UnmanagedChannel] = []
 
-    /// Seconds before a call in which a list that lacked a channel bears witness for it.
+    /// A list without a channel is proof for a call only if it was read at most this many seconds before the call.
     package static let witnessAge: TimeInterval = 60
-    /// Seconds that a call waits for a list that is whole and channels that can be read; then it is asked again, for an
+    /// Seconds that a call waits for a complete list whose channels can be read. Then it is made again, because an
     /// event without a channel is worse than a channel that people have to look at.
     package static let settleTimeout: TimeInterval = 60
 
     /// - Parameters:
-    ///   - calls: those whose outcome the list tells.
+    ///   - calls: the calls whose outcome the list shows.
     ///   - free: channels that no call under way can have made.
     ///   - undecided: channels that a call under way may be making.
-    ///   - isWhole: the list has all that Apple has.
+    ///   - isWhole: whether the list has every channel that Apple has.
     init(
         _ calls: [LedgerSnapshot.Entry], free: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
@@ -39,7 +39,7 @@ package struct CreationMatch: Sendable {
         }
     }
 
-    /// The calls of one policy, and channels that have it or were not read, each of which a call may have made.
+    /// Matches the calls of one policy with channels that have it or were not read; a call may have made each of them.
     private mutating func match(
         _ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
@@ -71,10 +71,10 @@ package struct CreationMatch: Sendable {
         }
     }
 
-    /// A call for every channel, by their indexes; `nil`: others made some of them.
+    /// Finds a call for every channel, by their indices; `nil`: others made some of the channels.
     private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
         var channelOfCall: [Int: Int] = [:]
-        // Kuhn's augmenting paths: the earliest call that can give its channel up makes way.
+        // Kuhn's augmenting paths: a call gives up its channel if that channel finds another call.
         func place(_ channel: Int, _ tried: inout Set<Int>) -> Bool {
             for call in calls.indices where calls[call].hasSurelyMade(channels[channel]) && tried.insert(call).inserted
             {
@@ -101,7 +101,7 @@ extension LedgerSnapshot.Entry {
         return (channel.lackedAt ?? .distantPast) < (settleableAt ?? .distantFuture)
     }
 
-    /// Whether, besides, a list shortly before the call lacked the channel.
+    /// As `mayHaveMade`, and a list shortly before the call did not have the channel.
     fileprivate func hasSurelyMade(_ channel: UnmanagedChannel) -> Bool {
         guard mayHaveMade(channel), let calledAt, let lackedAt = channel.lackedAt else { return false }
         return lackedAt >= calledAt.addingTimeInterval(-CreationMatch.witnessAge)

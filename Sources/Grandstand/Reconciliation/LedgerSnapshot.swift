@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// The ledger's channels of one app and environment when Apple's list was compared with it.
 package struct LedgerSnapshot: Sendable, Hashable {
-    /// Every channel that is not deleted, and deleted ones that Apple lists all the same.
+    /// Every channel that is not deleted, and deleted ones that Apple still lists.
     package var entries: [Entry]
     /// Channels that Apple lists and the ledger does not know.
     package var unmanaged: [UnmanagedChannel]
@@ -22,18 +22,18 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var state: Channel.State
         package var storagePolicy: StoragePolicy
         package var eventKey: EventKey?
-        /// Of the audience of that event.
+        /// The variant of the event's audience.
         package var variant: Variant?
         package var changedAt: Date
-        /// When its creation was asked of Apple, while the outcome is not known.
+        /// When Apple was asked to create it, if the outcome is not known.
         package var calledAt: Date?
-        /// From then on a list can tell what became of that call; before, it may be under way.
+        /// After this a list shows the outcome of that call; before, the call may be under way.
         package var settleableAt: Date?
-        /// When Apple said, refusing a message, that it does not know the channel, while that is not looked into yet.
+        /// When Apple refused a message because it does not know the channel; `nil` once that was checked.
         package var doubtedAt: Date?
-        /// Of a deleted channel: Apple was asked to delete it, and did or did not know it.
+        /// Of a deleted channel: whether Apple confirmed the deletion, or answered that it does not know the channel.
         package var deletionConfirmed: Bool
-        /// Of a deleted channel: its event lives, has this audience, and no other channel for it that Apple has.
+        /// Of a deleted channel: whether its event is not over and has this audience, which has no other channel at Apple.
         package var isWanted: Bool
 
         package init(
@@ -55,7 +55,7 @@ package struct LedgerSnapshot: Sendable, Hashable {
             self.isWanted = isWanted
         }
 
-        /// Which audience of one app and environment it is for.
+        /// The audience that it is for, within one app and environment.
         var place: Place { Place(eventKey: eventKey, variant: variant) }
 
         struct Place: Hashable {
@@ -69,11 +69,11 @@ package struct LedgerSnapshot: Sendable, Hashable {
 package struct UnmanagedChannel: Sendable, Hashable {
     package var channelID: String
     package var firstSeenAt: Date
-    /// When the last list that lacked it was asked for: it was made after that. `nil`: no list tells.
+    /// When the last list without it was asked for: it was made after that. `nil`: not known.
     package var lackedAt: Date?
     /// `nil` until Apple was asked.
     package var storagePolicy: StoragePolicy?
-    /// An unanswered creation may have made it, and so may another system: it was not assigned.
+    /// Whether an unanswered creation or another system may have made it, so that it was not assigned.
     package var isContested: Bool
 
     package init(

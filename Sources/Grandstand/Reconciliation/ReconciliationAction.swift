@@ -1,27 +1,28 @@
 /// One step that brings Apple's list and the ledger together.
 package enum ReconciliationAction: Sendable, Hashable {
-    /// Apple no longer has it. An event that needs it gets another.
+    /// Apple no longer has the channel. An event that needs it gets another.
     case markMissing(LedgerSnapshot.Entry)
-    /// It was missing, or given up as missing, and is listed again: it serves its event again.
+    /// A channel that was missing, or given up as missing, is listed again. It serves its event again.
     case restore(LedgerSnapshot.Entry)
-    /// Apple has it, though it refused a message to it.
+    /// Apple has the channel, although it refused a message to it.
     case confirm(LedgerSnapshot.Entry)
-    /// It was given up as missing, is listed again, and its event has another: it is unmanaged, and an operator
-    /// decides.
+    /// A channel that was given up as missing is listed again, and its event has another one. It becomes unmanaged, and
+    /// an operator decides.
     case release(LedgerSnapshot.Entry)
-    /// Apple confirmed its deletion and lists it all the same: its deletion is asked again.
+    /// Apple confirmed the deletion and still lists the channel. The deletion is tried again.
     case deleteAgain(LedgerSnapshot.Entry)
-    /// The channel that an unanswered creation made.
+    /// An unanswered creation made this channel.
     case settle(LedgerSnapshot.Entry, with: UnmanagedChannel)
-    /// An unanswered creation made no channel, or none that can be told from those of others: it is asked again.
+    /// An unanswered creation made no channel, or none that can be told from channels of others. It is tried again.
     case reopen(LedgerSnapshot.Entry)
-    /// An unanswered creation may have made it, and so may another system: it is not assigned.
+    /// An unanswered creation or another system may have made the channel. It is not assigned.
     case contest(UnmanagedChannel)
     /// An unmanaged channel becomes managed.
     case adopt(UnmanagedChannel)
     /// An unmanaged channel is deleted at Apple.
     case deleteUnmanaged(UnmanagedChannel)
-    /// The plan after everything vanished; never carried out by itself.
+    /// The channel would be created again, because every channel vanished. This is only a plan, and never done
+    /// automatically.
     case recreate(LedgerSnapshot.Entry)
 
     /// The word in reports.
@@ -68,7 +69,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         }
     }
 
-    /// Whether the channel is, or will be, deleted at Apple by it.
+    /// Whether it deletes the channel at Apple, now or later.
     package var deletes: Bool {
         switch self {
         case .deleteAgain, .deleteUnmanaged: true

@@ -8,12 +8,12 @@ package struct ReconciliationOptions: Sendable, Hashable {
     package var adopt: Bool
     /// Unmanaged channels that were not adopted are deleted, after their grace and within the budget.
     package var deleteUnmanaged: Bool
-    /// When every known channel vanished: take that for true, so that events get new channels. With `apply`, creations
-    /// that wait for their next attempt are due now.
+    /// Believes that every known channel vanished, so that events get new channels. With `apply`, creations that wait
+    /// for their next attempt are due now.
     package var recreate: Bool
     /// Seconds since first sight before an unmanaged channel may be deleted.
     package var grace: TimeInterval
-    /// Deletions of one run.
+    /// The most deletions of one run.
     package var deleteBudget: Int
 
     package init(

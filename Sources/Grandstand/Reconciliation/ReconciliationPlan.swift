@@ -1,36 +1,36 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Compares Apple's list with the ledger: pure. First it says which channels Apple should be asked about one by one,
-/// then, with those answers, what is to be done.
+/// Compares Apple's list with the ledger. First it says which channels to ask Apple about one by one, then, with those
+/// answers, what is to be done. Pure.
 package struct ReconciliationPlan: Sendable {
     /// The result of reading one channel.
     package enum Reading: Sendable, Hashable {
         case exists(StoragePolicy)
         case gone
-        /// Apple did not say.
+        /// Apple gave no usable answer.
         case unknown
     }
 
-    /// Channels that should be listed: active or retiring since before the list was asked for.
+    /// Channels that should be listed: they were active or retiring before the list was asked for.
     package let expected: [LedgerSnapshot.Entry]
-    /// Of those that Apple should or may still have, the ones it lists.
+    /// The number of channels that Apple lists among those that it should or may still have.
     package let matched: Int
-    /// Expected and not listed.
+    /// Expected channels that are not listed.
     package let vanished: [LedgerSnapshot.Entry]
-    /// None of the known channels is listed, be it one or many: Apple may have turned the capability off, or answered a
-    /// list that is not this app's. Nothing is replaced then unless somebody asks for it (`recreate`). As long as one known
-    /// channel is listed, the others that vanished are replaced; so are all when Apple refused a message because it does not
-    /// know one of them, for that is no answer of an app without the capability.
+    /// No expected channel is listed, be it one or many. Apple may have turned the capability off, or sent a list that
+    /// is not this app's. Then nothing is replaced unless somebody asks for it (`recreate`). If at least one expected
+    /// channel is listed, the others that vanished are replaced. All are replaced, too, if Apple refused a message
+    /// because it does not know one of them: an app without the capability does not get that answer.
     package let everythingVanished: Bool
-    /// Listed, though Apple refused a message to it before the list was asked for.
+    /// Channels that are listed, although Apple refused a message to them before the list was asked for.
     package let doubted: [LedgerSnapshot.Entry]
-    /// Listed and unknown here, without channels that a creation under way may be making.
+    /// Channels that are listed and not in the ledger, except those that a creation under way may be making.
     package let unmanaged: [UnmanagedChannel]
 
     private let snapshot: LedgerSnapshot
     private let listed: Set<String>
-    /// Creations whose outcome the list tells.
+    /// Creations without an answer whose outcome the list shows.
     private let unanswered: [LedgerSnapshot.Entry]
     /// Unmanaged channels that a creation under way may be making: nothing is decided about them yet.
     private let undecided: [UnmanagedChannel]
@@ -60,7 +60,7 @@ package struct ReconciliationPlan: Sendable {
         let underWay = calls.filter { ($0.settleableAt ?? .distantFuture) > snapshot.listedAt }
         let known = Set(snapshot.entries.compactMap(\.channelID))
         let unknown = snapshot.unmanaged.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
-        // A call makes its channel after it began: one that was seen before that is not its own.
+        // A call makes its channel after the call began, so a channel that was seen before is not its own.
         func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool { underWay.contains { $0.mayHaveMade(channel) } }
         undecided = unknown.filter(mayBeUnderWay)
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
@@ -68,9 +68,9 @@ package struct ReconciliationPlan: Sendable {
 
     // MARK: What to ask
 
-    /// Channels to read one by one before anything is decided, at most `limit`: those that vanished or refused a
-    /// message, to be sure; those an unanswered creation may have made, and those to be adopted or deleted, for their
-    /// storage policy.
+    /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished or refused a
+    /// message are read to be sure. Channels that an unanswered creation may have made, and channels to be adopted or
+    /// deleted, are read for their storage policy.
     package func questions(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
         if everythingVanished, !options.recreate { return [] }
         let ripe = options.apply && options.deleteUnmanaged ? Set(self.ripe(unmanaged, options, now)) : []
@@ -82,7 +82,7 @@ package struct ReconciliationPlan: Sendable {
         return Array(((vanished + doubted).compactMap(\.channelID) + questions.map(\.channelID)).prefix(limit))
     }
 
-    /// Unmanaged channels that are past their grace, within the budget.
+    /// Unmanaged channels whose grace is over, within the budget of deletions.
     private func ripe(
         _ channels: [UnmanagedChannel], _ options: ReconciliationOptions, _ now: Date, spent: Int = 0
     ) -> [UnmanagedChannel] {
@@ -91,7 +91,7 @@ package struct ReconciliationPlan: Sendable {
                 .prefix(max(0, options.deleteBudget - spent)))
     }
 
-    /// Whether creations without an answer remain when `actions` are carried out: the list should be read again soon.
+    /// Whether creations without an answer remain after `actions`, so that the list should be read again soon.
     package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
         let decided = actions.count { action in
             switch action {
@@ -122,7 +122,7 @@ package struct ReconciliationPlan: Sendable {
             case .unknown, nil: break
             }
         }
-        // Apple has the channels that it lists; reading one of them as well makes sure that the list is current.
+        // Apple has the channels that it lists. Reading one of them also shows whether the list is current.
         for entry in doubted {
             switch entry.channelID.flatMap({ readings[$0] }) {
             case .exists, .gone: actions.append(.confirm(entry))
@@ -146,7 +146,7 @@ package struct ReconciliationPlan: Sendable {
         actions += match.reopened.map(ReconciliationAction.reopen)
         let settled = Set(match.settled.map(\.channel))
         free.removeAll(where: settled.contains)
-        // A ledger row needs the policy; without `apply` nothing was asked, and the plan is shown all the same.
+        // A ledger row needs the policy. Without `apply` no policy was read, but the plan is shown nevertheless.
         if options.adopt {
             let known = free.filter { $0.storagePolicy != nil || !options.apply }
             actions += known.map(ReconciliationAction.adopt)
@@ -168,22 +168,23 @@ package struct ReconciliationPlan: Sendable {
         return (actions, isIncomplete ? .listIncomplete : isAmbiguous ? .ambiguousCreation : nil)
     }
 
-    /// Seconds from its first sight for which a contested channel is worth an alarm; afterwards it is unmanaged like any.
+    /// Seconds from its first sight for which a contested channel raises an alarm. Later it is unmanaged like any
+    /// other.
     private static let contestLasts: TimeInterval = 86_400
 
-    /// Channels that are listed though the ledger has them as missing or deleted. Only what Apple confirmed to have
-    /// deleted is deleted again: devices may follow the others.
+    /// Decides about channels that are listed although the ledger has them as missing or deleted. A channel is deleted
+    /// again only if Apple confirmed its deletion, because devices may follow the others.
     ///
-    /// - Returns: how many deletions that makes.
+    /// - Returns: the number of deletions.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {
         var deletions = 0
-        // Of several that served an audience of an event, the newest does again.
+        // If several channels served one audience, the newest of them is restored.
         let newest = Dictionary(
             snapshot.entries.filter { $0.isWanted && $0.channelID.map(listed.contains) ?? false }
                 .map { entry in (entry.place, entry.id) }, uniquingKeysWith: { $1 })
         for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
             if entry.state == .missing { actions.append(.restore(entry)) }
-            // It was recorded before the list was asked for.
+            // Only a deletion that was recorded before the list was asked for.
             guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
             if !entry.deletionConfirmed {
                 let serves = entry.eventKey != nil && newest[entry.place] == entry.id

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 package import JSON
 
-/// The report's JSON form stands here, not with the API's views: the database keeps it as it was answered.
+/// The report's JSON form is here, not with the API's views, because the database keeps it as it was answered.
 extension ReconciliationReport: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("id", id)

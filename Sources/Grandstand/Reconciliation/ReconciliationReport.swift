@@ -48,14 +48,14 @@ package struct ReconciliationReport: Sendable, Hashable {
 
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// Why a reconciliation only raised its voice.
+    /// Why a reconciliation raised an alarm instead of acting.
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// Every known channel vanished at once: turning the capability off deletes them all (docs/internals/apns.md
         /// 1.2).
         case capabilityOff = "capability-off"
-        /// Apple has channels that its list lacks: absence from it proves nothing.
+        /// Apple has channels that its list does not have, so a channel that is not listed may exist.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has channels that an unanswered creation of ours or another system may have made.
+        /// Apple's list has channels that an unanswered creation or another system may have made.
         case ambiguousCreation = "ambiguous-creation"
     }
 
@@ -63,7 +63,7 @@ package struct ReconciliationReport: Sendable, Hashable {
     package struct Action: Sendable, Hashable {
         package var action: ReconciliationAction
         package var done: Bool
-        /// Why it was not, or what Apple said.
+        /// Why it was not done, or Apple's answer.
         package var detail: String?
 
         package init(_ action: ReconciliationAction, done: Bool, detail: String? = nil) {

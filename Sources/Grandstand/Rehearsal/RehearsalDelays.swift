@@ -2,21 +2,22 @@ package import FoundationEssentials
 
 /// How long Apple was without the newest state. Pure.
 ///
-/// A message has reached a channel when Apple accepted it there or a newer one: what gave way to newer state is not late.
+/// A message has reached a channel when Apple accepted it or a newer one there. A superseded message is not late.
 package struct RehearsalDelays: Sendable, Hashable {
-    /// The longest wait on one channel.
+    /// The longest wait for the newest state on one channel.
     package struct Gap: Sendable, Hashable {
         package var seconds: TimeInterval
         package var event: Int
-        /// When the message was sent that waited.
+        /// When the organiser sent the message that waited.
         package var since: Date
     }
 
     /// Seconds from acceptance to Apple, of each message on each channel of its event, ascending.
     package private(set) var seconds: [TimeInterval] = []
-    /// From the moment the organiser sent it, so that a server that could not accept anything is in it.
+    /// The longest wait. It counts from the moment the organiser sent the message, so it includes time in which the
+    /// server could not accept anything.
     package private(set) var gap: Gap?
-    /// Events of which a channel never got the newest state, with the number of such channels.
+    /// The number of channels that never got the newest state, by event.
     package private(set) var behind: [Int: Int] = [:]
 
     package init(_ record: RehearsalRecord) {
@@ -30,7 +31,7 @@ package struct RehearsalDelays: Sendable, Hashable {
         seconds.sort()
     }
 
-    /// The moments at which Apple got newer state than it had, in order.
+    /// The arrivals that brought Apple newer state than it had, in order.
     private static func newest(_ arrivals: [RehearsalRecord.Arrival]) -> [RehearsalRecord.Arrival] {
         arrivals.sorted { $0.at < $1.at }.reduce(into: []) { rising, arrival in
             if arrival.number > rising.last?.number ?? 0 { rising.append(arrival) }
@@ -54,7 +55,7 @@ package struct RehearsalDelays: Sendable, Hashable {
 
 /// How often something happened. Pure.
 package enum RehearsalRate {
-    /// The most within any second.
+    /// The most times within any second.
     package static func peak(_ times: [Date]) -> Int {
         let times = times.sorted()
         var first = 0

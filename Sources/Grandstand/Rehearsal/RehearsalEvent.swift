@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct RehearsalEvent: Sendable, Hashable {
     package var key: String
     package var startsAt: Date?
-    /// `nil`: its organiser does not say.
+    /// `nil`: the organiser gives no end.
     package var endsAt: Date?
     /// When its channels open; `nil`: as soon as it is declared.
     package var opensAt: Date?
@@ -24,10 +24,10 @@ package struct RehearsalEvent: Sendable, Hashable {
         self.topics = topics
     }
 
-    /// Seconds an event is taken to last that does not say when it ends.
+    /// Seconds that an event without `endsAt` is taken to last.
     package static let standardDuration: TimeInterval = 7_200
 
-    /// From its start to its end; `nil` without a start.
+    /// From the event's start to its end; `nil` without a start.
     package var span: Range<Date>? {
         guard let startsAt else { return nil }
         let end = endsAt.flatMap { $0 > startsAt ? $0 : nil } ?? startsAt.addingTimeInterval(Self.standardDuration)

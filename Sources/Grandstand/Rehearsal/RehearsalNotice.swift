@@ -1,18 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A warning about a declared day: nothing in it is refused, and its organiser should know. Pure.
+/// A warning about a declared day, for the organiser. The server refuses nothing in it. Pure.
 package struct RehearsalNotice: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// It says no end; two hours were taken.
+        /// It has no end; two hours were taken.
         case noEnd = "no-end"
         /// It lasts longer than iOS keeps an activity.
         case tooLong = "too-long"
         /// Its start has no topic, so no phone gets it.
         case noFollowers = "no-followers"
-        /// Followers of the topic get several cards at once.
+        /// Followers of the topic get several cards at the same time.
         case overlap
-        /// Followers of the topic are sent more starts in an hour than a phone takes.
+        /// Followers of the topic get more starts in an hour than a phone takes.
         case startBudget = "start-budget"
     }
 
@@ -21,10 +21,10 @@ package struct RehearsalNotice: Sendable, Hashable {
     package var subject: String
     package var detail: String
 
-    /// Starts by push a phone takes in an hour; reported as about ten (docs/internals/apns.md section 3).
+    /// Starts by push that a phone takes in an hour; developers report about ten (docs/internals/apns.md section 3).
     static let startsAnHour = 10
 
-    /// Everything there is to say of these events.
+    /// All warnings about these events.
     package static func all(of events: [RehearsalEvent]) -> [RehearsalNotice] {
         events.flatMap(about) + topics(of: events)
     }

@@ -1,9 +1,9 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The places an app takes over the day, as Apple counts them. Pure.
+/// The places in Apple's channel limit that an app takes over the day. Pure.
 package struct RehearsalPlaces: Sendable, Hashable {
-    /// The most within an hour of the day.
+    /// The most places within an hour of the day.
     package struct Hour: Sendable, Hashable {
         package var from: Date
         package var places: Int
@@ -16,7 +16,7 @@ package struct RehearsalPlaces: Sendable, Hashable {
     package var peakAt: Date
     package var hours: [Hour]
 
-    /// One for each app and environment that had channels or has a limit, in order of their names.
+    /// One for each app and environment in `limits`, in the order of their names.
     package static func all(
         of record: RehearsalRecord, _ plan: RehearsalPlan, limits: [AppEnvironment: Int]
     ) -> [RehearsalPlaces] {
@@ -31,7 +31,7 @@ package struct RehearsalPlaces: Sendable, Hashable {
         }
     }
 
-    /// - Parameter changes: in the day's time; those before `from` count from then on.
+    /// - Parameter changes: in the day's time; those before `from` count at `from`.
     init(app: AppEnvironment, limit: Int, changes: [(at: Date, by: Int)], from: Date, until: Date) {
         self.app = app
         self.limit = limit

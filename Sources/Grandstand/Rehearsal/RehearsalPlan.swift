@@ -1,14 +1,15 @@
 package import FoundationEssentials
 
-/// A day as a schedule: what is sent when, and which moment of the rehearsal stands for which time of the day. Pure.
+/// The schedule of a rehearsed day: what is sent when, and which moment of the rehearsal stands for which time of the
+/// day. Pure.
 ///
 /// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
-/// end. What opened before is open at once.
+/// end. Channels that opened earlier are open at once.
 package struct RehearsalPlan: Sendable, Hashable {
     /// The messages of an organiser to one event, in order.
     package struct Script: Sendable, Hashable {
         package var event: RehearsalEvent
-        /// Its messages are rehearsed; otherwise it only holds its places, until its end.
+        /// Whether its messages are rehearsed. Otherwise it only holds its places, until its end.
         package var isPlayed: Bool
         package var messages: [Message]
     }
@@ -29,14 +30,15 @@ package struct RehearsalPlan: Sendable, Hashable {
     package let speed: Double
     package let scripts: [Script]
 
-    /// Every n-th update rings: goals are few.
+    /// Every so many updates, one has an alert, because goals are rare.
     private static let alertEvery = 8
-    /// Seconds of the day before the first start, at least these of the rehearsal: channels are made in real time.
+    /// Seconds of the day before the first start, at least `real` seconds of the rehearsal, because channels are made
+    /// in real time.
     private static let prelude: (day: TimeInterval, real: TimeInterval) = (900, 2)
 
     /// - Parameters:
     ///   - playing: events that start on the day; those without a start are left out.
-    ///   - others: events that may hold places meanwhile.
+    ///   - others: events that may hold places at the same time.
     ///   - day: from its first moment to the next day's.
     ///   - messages: updates of each event, spread over its duration, before its end.
     /// - Returns: `nil` when nothing is to be played.
@@ -82,16 +84,16 @@ package struct RehearsalPlan: Sendable, Hashable {
         return event.span.map { $0.upperBound > from } ?? true
     }
 
-    /// Seconds it takes.
+    /// Seconds that the rehearsal takes.
     package var seconds: TimeInterval { ends.timeIntervalSince(begins) / speed }
 
-    /// When a fault is least welcome: half of what is sent to the events has been sent. In the day's time.
+    /// The time of the fault: when half of all messages have been sent, which disturbs most. In the day's time.
     package var faultAt: Date {
         let times = scripts.filter(\.isPlayed).flatMap { $0.messages.map(\.at) }.sorted()
         return times.isEmpty ? begins : times[times.count / 2]
     }
 
-    /// Seconds for which APNs is not there: a tenth of the rehearsal, two to thirty.
+    /// Seconds for which APNs is away: a tenth of the rehearsal, two to thirty.
     package var outageSeconds: TimeInterval { min(max(seconds / 10, 2), 30) }
 
     /// The moment of a rehearsal that began at `base` which stands for a time of the day.

@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// The observations of one run of a rehearsal, with real times: the report is computed from them.
+/// The observations of one run of a rehearsal, with real times. The report is computed from them.
 package struct RehearsalRecord: Sendable {
     /// A message the server accepted.
     package struct Message: Sendable, Hashable {
         /// The event's index in the plan's scripts.
         package var event: Int
         package var number: Int
-        /// When its organiser sent it first.
+        /// When the organiser sent it first.
         package var sentAt: Date
         package var acceptedAt: Date
 
@@ -48,7 +48,7 @@ package struct RehearsalRecord: Sendable {
         }
     }
 
-    /// A call the server refused, or a channel that was not there.
+    /// A call that the server refused, or a channel that did not exist.
     package struct Refusal: Sendable, Hashable {
         package var eventKey: String
         package var at: Date
@@ -67,7 +67,7 @@ package struct RehearsalRecord: Sendable {
         }
     }
 
-    /// When the plan's beginning was.
+    /// When the plan's beginning was, in real time.
     package var base: Date
     package var finishedAt: Date
     package var messages: [Message] = []
@@ -77,7 +77,7 @@ package struct RehearsalRecord: Sendable {
     package var starts: [Date] = []
     package var startCounts = StartReport.Counts()
     package var refusals: [Refusal] = []
-    /// The channels each event has in the end, by its index.
+    /// The channels that each event has in the end, by the event's index.
     package var channels: [Int: Set<String>] = [:]
     /// Deliveries of the events that were played, by state.
     package var outcomes: [String: Int] = [:]
@@ -102,7 +102,7 @@ package struct RehearsalFault: Sendable, Hashable {
 
     package var kind: Kind
     package var at: Date
-    /// How long it lasted; 0: it was but a moment.
+    /// How long it lasted; 0: it lasted only a moment.
     package var seconds: TimeInterval
 
     package init(kind: Kind, at: Date, seconds: TimeInterval) {

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import JSON
 
-/// The report for people, in lines of a hundred columns.
+/// The report for people, with at most a hundred columns a line.
 extension RehearsalReport {
     package var text: String {
         var page = TextPage()

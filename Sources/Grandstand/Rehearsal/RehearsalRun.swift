@@ -9,20 +9,20 @@ package struct RehearsalRun: Sendable {
         package var at: Date
     }
 
-    /// An event of which channels did not get the newest state.
+    /// An event whose channels did not all get the newest state.
     package struct Loss: Sendable, Hashable {
         package var eventKey: String
         package var channels: Int
     }
 
-    /// As it was done; its moment in the day's time.
+    /// The fault as it happened; its moment in the day's time.
     package var fault: RehearsalFault?
     /// How long the run took.
     package var seconds: TimeInterval
     package var places: [RehearsalPlaces]
     /// Messages the server accepted.
     package var accepted: Int
-    /// Messages on channels that Apple accepted.
+    /// Messages that Apple accepted, counted on each channel.
     package var arrived: Int
     package var messagesPerSecond: Int
     /// Deliveries by state, in order of the words.
@@ -69,9 +69,9 @@ package struct RehearsalRun: Sendable {
 
 /// A rehearsed day, without a fault and with one.
 package struct RehearsalReport: Sendable {
-    /// As it was asked for, `2026-11-28`.
+    /// As the caller wrote it: `2026-11-28`.
     package var day: String
-    /// Its name, as it was asked for.
+    /// The time zone's name, as the caller wrote it.
     package var zone: String
     package var timeZone: TimeZone
     package var plan: RehearsalPlan

@@ -1,5 +1,4 @@
-/// The bodies of a shard's pushes: one for each audience, form and language there is among its members, not one for each
-/// member.
+/// The bodies of a shard's pushes: one for each audience, form and language of its members, not one for each member.
 struct StartBodies: Sendable {
     private struct Key: Hashable {
         let push: Int
@@ -32,7 +31,7 @@ struct StartBodies: Sendable {
 }
 
 extension StartShard.Push {
-    /// The key beside `attributes-type` that says how updates come.
+    /// The key beside `attributes-type` that says how updates reach the activity.
     func input(for form: StartForm) -> StartPayload.Input {
         switch form {
         case .channel: channelID.map(StartPayload.Input.channel) ?? .token

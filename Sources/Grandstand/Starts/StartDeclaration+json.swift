@@ -33,7 +33,7 @@ extension StartDeclaration: JSONObjectWritable {
         }
     }
 
-    /// Reads what `alertsByLocaleText` wrote.
+    /// Parses an `alertsByLocaleText`.
     package static func alertsByLocale(_ text: [UInt8]) throws(Problem) -> [String: [UInt8]] {
         guard case .object(let members) = try JSONValue(parsing: text).kind else { return [:] }
         return Dictionary(members.map { ($0.name, $0.value.bytes) }) { first, _ in first }

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The newest content that was accepted for an audience, as its message has it.
+/// The newest content that was accepted for an audience, with the other fields of its message that a start takes over.
 package struct NewestContent: Sendable, Hashable {
     package var broadcast: UUID
     /// JSON object text.
@@ -36,11 +36,11 @@ extension StartPayload {
             relevanceScore: relevanceScore)
     }
 
-    /// The declared push with the content to show: the newest accepted one, so that no card begins with an old score. The
-    /// declared content, with the event's defaults, counts only before there is one.
+    /// The declared push with the newest accepted content, so that no card begins with an old score. The declared
+    /// content, with the event's defaults, is used only before there is an accepted one.
     ///
     /// - Parameters:
-    ///   - newest: of the audience that it is sent for; `nil`: none was accepted yet.
+    ///   - newest: the newest content of the audience that it is sent for; `nil`: none was accepted yet.
     ///   - time: when it is sent.
     /// - Returns: `nil`: there is no content yet.
     package init?(
@@ -70,7 +70,7 @@ extension StartPayload {
 }
 
 extension StartDeclaration {
-    /// Refuses a start whose push APNs would not take: with the declared content, or before any is known.
+    /// Refuses a start whose push would be too large for APNs, with the declared content or with an empty one.
     ///
     /// - Throws: `payload-too-large`.
     package func requireFit(with defaults: EventDefaults, stamp: Stamp? = nil) throws(Problem) {

@@ -1,16 +1,16 @@
 package import FoundationEssentials
 
-/// The push-to-start of an event as its organiser declares it. JSON of the organiser's reaches Apple byte for byte.
+/// The push-to-start of an event as its organiser declares it. The organiser's JSON reaches Apple byte for byte.
 package struct StartDeclaration: Sendable, Hashable {
     /// `nil`: when the event starts.
     package var at: Date?
-    /// A later follower gets it until then; `nil`: until the event ends, else four hours after `at`.
+    /// Followers that come later get the start until this time; `nil`: until the event ends, or four hours after `at`.
     package var until: Date?
     package var attributesType: String
     /// JSON object text.
     package var attributes: [UInt8]
-    /// JSON object text. It is shown until a broadcast with content is accepted; from then on each push has the newest
-    /// accepted content. `nil`: no push goes before there is one.
+    /// JSON object text. It is used until a broadcast with content is accepted; from then on each push has the newest
+    /// accepted content. `nil`: no push is sent before there is an accepted content.
     package var contentState: [UInt8]?
     /// JSON object text: Apple starts nothing without an alert.
     package var alert: [UInt8]
@@ -19,8 +19,8 @@ package struct StartDeclaration: Sendable, Hashable {
     package var staleDate: Date?
     /// `nil`: all of the event's audiences.
     package var audiences: [AudienceSelector]?
-    /// When an audience gets another channel, the activity is started again for followers whose card listened to the old
-    /// one. Their app has to end that card.
+    /// Whether an activity is started again when its audience gets another channel, for followers whose card listened
+    /// to the old one. Their app must end that card.
     package var restarts: Bool
 
     package init(
@@ -44,19 +44,19 @@ package struct StartDeclaration: Sendable, Hashable {
     package static let standardDuration: TimeInterval = 14_400
 }
 
-/// From when to when an event's start is sent.
+/// The time window in which an event's start is sent.
 package struct StartWindow: Sendable, Hashable {
     package var from: Date
     package var until: Date
 
-    /// - Parameter askedAt: when the start was asked for by hand, instead of at its time.
+    /// - Parameter askedAt: when somebody asked for the start by hand, instead of waiting for its time.
     /// - Returns: `nil`: neither the declaration nor the event says when.
     package init?(
         _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil
     ) {
         guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
         self.from = from
-        // Asked for early, it ends no earlier.
+        // A start that was asked for early ends at its usual time.
         let planned = declaration.at ?? startsAt ?? from
         let standard =
             endsAt.flatMap { $0 > planned ? $0 : nil } ?? planned.addingTimeInterval(StartDeclaration.standardDuration)

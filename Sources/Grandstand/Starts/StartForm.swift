@@ -1,10 +1,12 @@
-/// The form in which an installation gets a start, or why it gets none. Pure: decided by its record.
+/// The form in which an installation gets a start, or why it gets none. Pure: it depends only on the installation's
+/// record.
 package enum StartForm: Sendable, Hashable {
     /// Its activity listens to the event's channel (`input-push-channel`).
     case channel
-    /// Its activity gets a token of its own (`input-push-token`).
+    /// Its activity gets its own token (`input-push-token`).
     case token
-    /// The system knows neither key, and starts nothing from a push that has one (docs/internals/apns.md 3.2).
+    /// Neither key, because this system does not know them and starts nothing from a push with one
+    /// (docs/internals/apns.md 3.2).
     case plain
     case ineligible(Ineligible)
 
@@ -12,12 +14,12 @@ package enum StartForm: Sendable, Hashable {
     package enum Ineligible: String, Sendable, Hashable, CaseIterable {
         /// Its system is too old.
         case system
-        /// Its owner switched Live Activities off.
+        /// The phone's owner switched Live Activities off.
         case disabled
-        /// It has no token that can be used for activities of this type.
+        /// It has no usable token for activities of this type.
         case noToken
-        /// It could have got one, but the start was over or stopped before its push was made. Only reports say so:
-        /// `StartForm.init` does not know the time.
+        /// It could have got a start, but the start was over or stopped before its push was sent. Only reports say so,
+        /// because `StartForm.init` does not know the time.
         case tooLate
     }
 

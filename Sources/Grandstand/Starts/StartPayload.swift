@@ -1,14 +1,14 @@
 internal import APNsWire
 internal import JSON
 
-/// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4), assembled from values
-/// of ours and bytes of the organiser's, which are spliced as they were written.
+/// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4). The organiser's bytes
+/// go into it unchanged.
 package struct StartPayload: Sendable, Hashable {
     /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
     package enum Input: Sendable, Hashable {
         /// `input-push-channel`: it listens to this channel.
         case channel(String)
-        /// `input-push-token`: it gets a token of its own.
+        /// `input-push-token`: it gets its own token.
         case token
         /// Neither key, for systems that start nothing from a push with one.
         case none

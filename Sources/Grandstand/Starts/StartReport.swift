@@ -1,14 +1,14 @@
 package import FoundationEssentials
 
-/// What a start whose time has come waits for.
+/// Why a start whose time has come cannot be sent yet.
 package enum StartWait: String, Sendable, Hashable, CaseIterable {
-    /// The audience's channel.
+    /// The audience has no channel yet.
     case channel
-    /// A place for that channel: the app has as many as it may.
+    /// The audience's channel cannot be created, because the app has as many channels as it may.
     case room
-    /// The first content.
+    /// There is no content yet.
     case content
-    /// A shorter content: with the newest one APNs does not take the push.
+    /// The push with the newest content is too large for APNs, so a shorter content must come first.
     case contentTooLong
 }
 
@@ -20,20 +20,20 @@ package struct StartReport: Sendable, Hashable {
         /// Its time has come, and nothing can be sent yet (`StartWait`).
         case waiting
         case running
-        /// Nothing is pending now; late followers may still come until `until`.
+        /// Nothing is pending now; followers may still join until `until`.
         case done
         case stopped
     }
 
     package struct Counts: Sendable, Hashable {
-        /// Those that follow one of the event's topics.
+        /// Installations that follow one of the event's topics.
         package var followers = 0
-        /// APNs said 200: never "shown".
+        /// APNs accepted the push with 200. That does not mean that a phone showed it.
         package var accepted = 0
         /// Their apps reported the activity.
         package var confirmed = 0
         package var rejected = 0
-        /// The answer never came: it is not repeated.
+        /// No answer came; such a start is not repeated.
         package var unknown = 0
         package var pending = 0
         package var ineligible: [StartForm.Ineligible: Int] = [:]
@@ -53,11 +53,12 @@ package struct StartReport: Sendable, Hashable {
         }
     }
 
-    /// Pushes from the first one until nothing was left. Late followers are none of them: they come when they come.
+    /// The pushes from the first one until nothing was left. Followers that joined later do not count, because they
+    /// join at any time.
     package struct Rate: Sendable, Hashable {
         package var answered: Int
         package var from: Date
-        /// `nil`: it goes on.
+        /// `nil`: it has not ended.
         package var until: Date?
 
         package init(answered: Int, from: Date, until: Date? = nil) {
@@ -70,16 +71,16 @@ package struct StartReport: Sendable, Hashable {
     package var state: State
     /// What it waits for while it is `waiting`.
     package var waitingFor: StartWait?
-    /// Who asked for it by hand, else who declared it, as the audit log names its actors; `nil`: that was not kept.
+    /// Who asked for it by hand, or else who declared it, as the audit log names actors; `nil`: that was not recorded.
     package var by: String?
-    /// The first push was made.
+    /// When the first push was sent.
     package var startedAt: Date?
-    /// The last time nothing was left to send.
+    /// The last time that nothing was left to send.
     package var finishedAt: Date?
     package var counts: Counts
-    /// How many were refused with each reason.
+    /// The number of refusals, by reason.
     package var byReason: [String: Int]
-    /// `nil`: no push was made.
+    /// `nil`: no push was sent.
     package var rate: Rate?
 
     package init(
@@ -96,7 +97,7 @@ package struct StartReport: Sendable, Hashable {
         self.rate = rate
     }
 
-    /// The reports of an event's audiences as one: it runs as long as one of them does.
+    /// Combines the reports of an event's audiences. It runs as long as one of them does.
     package init(of reports: [StartReport]) {
         let states = Set(reports.map(\.state))
         let order: [State] = [.running, .waiting, .stopped, .scheduled, .done]
@@ -111,7 +112,7 @@ package struct StartReport: Sendable, Hashable {
         by = reports.lazy.compactMap(\.by).first
     }
 
-    /// Pushes answered in a second, while there were some to make; `nil` before the first.
+    /// Pushes answered in a second while there were pushes to send; `nil` before the first.
     package func perSecond(at now: Date) -> Double? {
         guard let rate else { return nil }
         return Double(rate.answered) / max((rate.until ?? now).timeIntervalSince(rate.from), 0.001)
@@ -119,7 +120,7 @@ package struct StartReport: Sendable, Hashable {
 }
 
 extension StartReport.Rate {
-    /// Those of several audiences as one; `nil`: there is none.
+    /// The rates of several audiences as one; `nil`: there is none.
     fileprivate init?(of rates: [Self]) {
         guard let from = rates.map(\.from).min() else { return nil }
         self.init(

@@ -1,17 +1,17 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// Some of a run's pushes, noted as under way.
+/// Some pushes of a run, recorded as under way.
 package struct StartShard: PushShard, Hashable {
     package struct Member: Sendable, Hashable {
         package var installation: Int
         package var token: DeviceToken
-        /// The place of its push among the shard's (`pushes`).
+        /// The index of its push in the shard's `pushes`.
         package var push: Int
         /// Of what was registered: an answer about an older token says nothing of a newer one.
         package var form: StartForm
         package var locale: String?
-        /// Pushes made for it before, all of which APNs provably did not process.
+        /// Pushes that were sent to it before. APNs is known not to have processed any of them.
         package var attempts: Int
 
         package init(
@@ -31,7 +31,7 @@ package struct StartShard: PushShard, Hashable {
         package var payload: StartPayload
         /// Apple's ID of the audience's channel; `nil` where activities get tokens.
         package var channelID: String?
-        /// `aps.timestamp`: below that of every update to come.
+        /// `aps.timestamp`: lower than that of every later update.
         package var timestamp: Int
 
         package init(payload: StartPayload, channelID: String?, timestamp: Int) {
@@ -45,12 +45,12 @@ package struct StartShard: PushShard, Hashable {
     package var address: APNsAddress
     /// One for each of the app's audiences that starts.
     package var pushes: [Push]
-    /// Alerts for languages.
+    /// The alerts by language.
     package var alerts: LocaleLookup<[UInt8]>
-    /// No push goes after; its epoch is the pushes' `apns-expiration`.
+    /// No push is sent after this. It is also the `apns-expiration` of the pushes.
     package var until: Date
     package var members: [Member]
-    /// The run is over: nothing is sent any more, and the followers without a start are still to be counted.
+    /// The run is over: nothing more is sent, and the followers without a start still have to be counted.
     package var closes: Bool
 
     package init(

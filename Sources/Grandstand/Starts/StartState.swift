@@ -1,12 +1,12 @@
 /// The final state of an installation's start; the same words are a Postgres type.
 package enum StartState: String, Sendable, Hashable, CaseIterable {
-    /// APNs said 200: never "shown".
+    /// APNs accepted the push with 200. That does not mean that a phone showed it.
     case accepted
     case rejected
-    /// The answer never came, or the replica that waited for it died: it is not repeated.
+    /// No answer came, or the replica that waited for it died. The start is not repeated.
     case unknown
 
-    /// - Returns: `nil`: it goes again.
+    /// - Returns: `nil`: the start is sent again.
     package init?(_ verdict: TokenVerdict) {
         switch verdict {
         case .accepted: self = .accepted
@@ -18,7 +18,7 @@ package enum StartState: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TokenVerdict {
-    /// APNs' reason, or why there was no answer; `nil` of what was accepted.
+    /// APNs' reason, or why there was no answer; `nil` for `accepted`.
     package var reason: String? {
         switch self {
         case .accepted: nil

@@ -9,14 +9,14 @@ package struct IPAddress: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Reads four decimal numbers without leading zeros, or RFC 4291's text form without a zone; `nil` for all else, and
-    /// so for the forms C libraries read as addresses too (`0x7f.1`).
+    /// Reads four decimal numbers without leading zeros, or RFC 4291's text form without a zone. `nil` for everything
+    /// else, also for forms that C libraries accept as addresses (`0x7f.1`).
     package init?(_ text: String) {
         guard let bytes = text.contains(":") ? Self.version6(text) : Self.version4(text) else { return nil }
         self.bytes = bytes
     }
 
-    /// An IPv4 address that stands in an IPv6 one (`::ffff:0:0/96`) by itself; everything else as it is.
+    /// The IPv4 address inside an IPv4-mapped IPv6 address (`::ffff:0:0/96`); every other address unchanged.
     package var unmapped: IPAddress {
         guard bytes.count == 16, bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF],
             let inner = IPAddress(bytes: Array(bytes[12...]))
@@ -62,7 +62,8 @@ package struct IPAddress: Sendable, Hashable {
         return bytes
     }
 
-    /// An IPv4 address, or the first four groups of an IPv6 one: who has one address of such a network has all of them.
+    /// The IPv4 address, or the first four groups of an IPv6 address. Whoever has one address of such a network has all
+    /// of them, so limits for each caller count by this.
     package var callersNetwork: String {
         if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
         return stride(from: 0, to: 8, by: 2)

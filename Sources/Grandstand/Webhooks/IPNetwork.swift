@@ -3,7 +3,7 @@ package struct IPNetwork: Sendable, Hashable {
     private let address: IPAddress
     private let bits: Int
 
-    /// Reads `address/bits`, or an address for itself alone; `nil` for all else.
+    /// Reads `address/bits`, or a single address; `nil` for everything else.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = IPAddress(String(parts[0])) else { return nil }

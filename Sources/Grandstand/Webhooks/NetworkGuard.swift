@@ -1,9 +1,9 @@
-/// Which addresses messages may be posted to: the internet's own, and what the operator allows beyond. Otherwise a
-/// caller that may name a URL could reach what only this machine can.
+/// Decides which addresses webhook messages may be posted to: public ones, and those that the operator allows.
+/// Otherwise a caller that may name a URL could reach addresses that only this machine can reach.
 package struct NetworkGuard: Sendable, Hashable {
-    /// Allowed though not public.
+    /// Networks that are allowed although they are not public.
     package var allowed: [IPNetwork]
-    /// Whether `http` URLs are taken: bodies and signatures go in the clear then.
+    /// Whether `http` URLs are accepted. Bodies and signatures are then sent unencrypted.
     package var allowsPlainHTTP: Bool
 
     package init(allowed: [IPNetwork] = [], allowsPlainHTTP: Bool = false) {
@@ -17,7 +17,7 @@ package struct NetworkGuard: Sendable, Hashable {
         return allowed.contains { $0.contains(address) } || Self.isPublic(address)
     }
 
-    /// Why a URL cannot be a webhook's, as far as that can be told without asking for its name; `nil`: it can.
+    /// Why a URL cannot be a webhook's, as far as this is known without resolving its host name; `nil`: it can.
     package func fault(of url: WebhookURL) -> String? {
         if url.scheme == .http, !allowsPlainHTTP {
             return "An https URL was expected; GRANDSTAND_WEBHOOK_HTTP=true allows http."
@@ -26,15 +26,15 @@ package struct NetworkGuard: Sendable, Hashable {
         return Self.advice(url.host)
     }
 
-    /// For people whose address is refused.
+    /// The sentence for people whose address is refused.
     package static func advice(_ host: String) -> String {
         "\(host) is not a public address; GRANDSTAND_WEBHOOK_NETWORKS can allow its network."
     }
 
-    /// Whether the address is the global internet's (IANA's special-purpose registries of both kinds).
+    /// Whether the address is on the public internet (IANA's special-purpose registries of both kinds).
     private static func isPublic(_ address: IPAddress) -> Bool {
         if address.bytes.count == 4 { return !special4.contains { $0.contains(address) } }
-        // NAT64 (RFC 6052): what counts is the address behind it.
+        // NAT64 (RFC 6052): the IPv4 address in the last four bytes decides.
         if nat64.contains(where: { $0.contains(address) }) {
             return IPAddress(bytes: Array(address.bytes[12...])).map(isPublic) ?? false
         }

@@ -1,18 +1,18 @@
 internal import JSON
 
-/// What a reconciliation's report says to webhooks that hear of every run: only what no run before it had said.
+/// What webhooks for all runs get from a reconciliation's report: only news that no earlier run had.
 struct ReconciliationFinding {
     private let report: JSONValue?
     private let standing: String?
 
-    /// - Parameter note: `report`, as it is answered, and `standing`, the alarm before it.
+    /// - Parameter note: has `report`, as it is answered, and `standing`, the alarm before this run.
     init(_ note: JSONValue) {
         report = note["report"]
         standing = note["standing"]?.string
     }
 
-    /// Whether the run found what none had before, acted, or raised an alarm: an unmanaged channel is not reported
-    /// every hour.
+    /// Whether the run found something new, acted, or raised another alarm, so that an unmanaged channel is not
+    /// reported every hour.
     var isNews: Bool {
         newUnmanaged > 0 || count("missing") > 0 || count("actions") > 0 || alarm != nil && alarm != standing
     }
@@ -29,7 +29,8 @@ struct ReconciliationFinding {
 
     private var alarm: String? { report?["alarm"]?.string }
 
-    /// Unmanaged channels first seen by this run. Reports write all their times alike, so texts compare as times do.
+    /// The number of unmanaged channels that this run saw first. All times of reports have the same format, so their
+    /// texts compare as times do.
     private var newUnmanaged: Int {
         guard let startedAt = report?["startedAt"]?.string else { return 0 }
         return report?["unmanaged"]?.elements?.count { ($0["firstSeenAt"]?.string ?? "") >= startedAt } ?? 0

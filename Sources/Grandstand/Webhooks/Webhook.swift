@@ -1,6 +1,7 @@
 package import FoundationEssentials
 
-/// A destination of messages, and the topics it subscribes to. Its secret is not part of it: that is shown once.
+/// A destination of messages, and the topics that it subscribes to. It does not contain the secret, which is shown only
+/// once.
 package struct Webhook: Sendable, Hashable {
     package var id: UUID
     package var draft: WebhookDraft
@@ -9,14 +10,14 @@ package struct Webhook: Sendable, Hashable {
     package var reason: String?
     /// The first failure since the last success.
     package var failingSince: Date?
-    /// Until then, messages carry the signature of the previous secret too.
+    /// Until then, messages also carry the signature of the previous secret.
     package var previousSecretUntil: Date?
     package var createdAt: Date
     package var updatedAt: Date
-    /// A new number with each change of its declaration, also when the server disables it.
+    /// Changes with every change of its declaration, also when the server disables it.
     package var version: Int
-    /// The key that last said where its messages go and what they tell. `nil`: the command line, or a key that is no
-    /// longer kept.
+    /// The key that last set where its messages are sent and what they contain. `nil`: the command line, or a key that
+    /// is no longer stored.
     package var declaredBy: UUID?
 
     package init(
@@ -37,16 +38,16 @@ package struct Webhook: Sendable, Hashable {
 
     package enum State: String, Sendable, Hashable, CaseIterable {
         case enabled
-        /// No new message is written for it; queued ones wait.
+        /// No new message is written for it; messages in the queue wait.
         case disabled
     }
 
-    /// Webhooks of one app, and of those that hear of all apps: each message is posted to every one that wants it, so who
-    /// may make webhooks could otherwise have every broadcast posted any number of times.
+    /// The most webhooks of one app, and the most for all apps. Each message is posted to every webhook that wants it,
+    /// so without a limit a caller could have every broadcast posted any number of times.
     package static let limit = 20
 
-    /// A webhook that failed every time for so many seconds is disabled: five days, as the retries of a message take
-    /// three.
+    /// A webhook that failed every time for so many seconds is disabled: five days, because the retries of one message
+    /// take three.
     package static let patience: TimeInterval = 5 * 86_400
 }
 
@@ -56,7 +57,7 @@ package struct WebhookDraft: Sendable, Hashable {
     package var description: String?
     /// In the order of `WebhookTopic.allCases`, each once.
     package var topics: [WebhookTopic]
-    /// Only what concerns these apps, and no other.
+    /// Only messages about these apps and events.
     package var reach: AppReach
     package var isEnabled: Bool
 

@@ -3,11 +3,11 @@ package import FoundationEssentials
 /// One message on its way to one webhook.
 package struct WebhookDelivery: Sendable, Hashable {
     package var id: UUID
-    /// The message's ID, the same in every try and every replay: receivers tell repeats by it.
+    /// The message's ID, the same in every try and every replay. Receivers recognise repetitions by it.
     package var message: UUID
     package var topic: WebhookTopic
     package var state: State
-    /// Tries of all rounds, the one under way included.
+    /// Tries of all rounds, including the one under way.
     package var attempts: Int
     package var createdAt: Date
     package var nextAttemptAt: Date?
@@ -40,15 +40,15 @@ package struct WebhookDelivery: Sendable, Hashable {
         case delivered
         /// No try is left.
         case failed
-        /// The webhook went away for good first.
+        /// The receiver answered another message with 410, so this one is not posted.
         case cancelled
     }
 
-    /// The message's ID as it goes into `webhook-id`.
+    /// The message's ID as the header `webhook-id` has it.
     package static func messageName(_ id: UUID) -> String { "msg_\(id.uuidString.lowercased())" }
 }
 
-/// A delivery with all there is to know of it.
+/// A delivery with its body and its attempts.
 package struct WebhookDeliveryLog: Sendable, Hashable {
     package var delivery: WebhookDelivery
     /// The posted body, byte for byte.

@@ -2,12 +2,12 @@ internal import APNsWire
 package import FoundationEssentials
 package import JSON
 
-/// The facts that a message to webhooks is made of, as they were when it happened.
+/// The facts that a webhook message is made of, as they were when the event happened.
 package enum WebhookFacts: Sendable {
     case broadcast(SettledBroadcast)
-    /// A channel, and the one whose place it took.
+    /// A channel, and the channel that it replaced.
     case channel(Channel, replaced: (id: UUID, channelID: String?)?)
-    /// JSON of ours, as the note has it.
+    /// The server's JSON, as the note has it.
     case detail(JSONValue)
     /// - Parameter by: the actor, as the audit log names it.
     case test(webhook: UUID, by: String)
@@ -17,10 +17,10 @@ package enum WebhookFacts: Sendable {
 package struct SettledBroadcast: Sendable {
     package var summary: BroadcastSummary
     package var eventKey: EventKey?
-    /// Ours, of a broadcast to a channel without an event.
+    /// The server's ID of the channel, if the broadcast was to a channel without an event.
     package var channel: UUID?
     package var settledAt: Date
-    /// Why deliveries were rejected or expired, and how many; in order of the words.
+    /// Why deliveries were rejected or expired, and how many; ordered by the words.
     package var reasons: [(reason: String, count: Int)]
 
     package init(

@@ -1,8 +1,9 @@
 package import FoundationEssentials
 
-/// When a message that was not taken is posted again: soon at first, then over days, as Standard Webhooks advises.
+/// When a message that a receiver did not accept is posted again: soon at first, then over days, as Standard Webhooks
+/// advises.
 package struct WebhookSchedule: Sendable, Hashable {
-    /// Seconds before the second try, the third and so on; their number and one are all tries.
+    /// Seconds before the second try, the third and so on. There is one more try than delays.
     package var delays: [Double]
 
     package init(delays: [Double]) { self.delays = delays }
@@ -11,13 +12,13 @@ package struct WebhookSchedule: Sendable, Hashable {
     package static let standard = WebhookSchedule(
         delays: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400])
 
-    /// However long a receiver asks to be left alone.
+    /// The longest wait that a receiver can ask for, in seconds.
     package static let longestWait: Double = 86_400
 
     /// The moment of the next try after `tries` failed ones (at least 1); `nil` when there is none.
     ///
     /// - Parameters:
-    ///   - retryAfter: seconds the receiver asked for; never shortens the wait.
+    ///   - retryAfter: seconds that the receiver asked for; it never shortens the wait.
     ///   - jitter: a random number in 0..<1; the delay is 0.8 to 1.2 of the schedule's, so that messages which failed
     ///     together do not come back together.
     package func nextTry(after tries: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date? {

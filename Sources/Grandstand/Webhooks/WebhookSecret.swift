@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. It signs, so it is kept as it
-/// is; a hash could not.
+/// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. It is stored as it is,
+/// because a hash could not sign.
 package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
     package let bytes: [UInt8]
 
@@ -16,7 +16,7 @@ package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
         self.bytes = Array(bytes)
     }
 
-    /// 256 bits of the system's random numbers.
+    /// A new secret of 256 random bits.
     package static func random() -> WebhookSecret {
         var generator = SystemRandomNumberGenerator()
         return WebhookSecret(bytes: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
@@ -27,7 +27,7 @@ package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
     private static let prefix = "whsec_"
 }
 
-/// Not in logs by accident.
+/// Keeps the secret out of logs.
 extension WebhookSecret: CustomStringConvertible {
     package var description: String { "whsec_…" }
 }

@@ -2,16 +2,16 @@ internal import APNsWire
 package import FoundationEssentials
 internal import JSON
 
-/// The topics of webhooks; the same words are a Postgres type.
+/// The topics of webhooks; the Postgres type `webhook_topic` has the same words.
 ///
-/// Another topic takes a migration that adds its word and the trigger that notes it (`note_for_webhooks`), this file,
-/// the contract (openapi.yaml), the client's word and docs/webhooks.md.
+/// A new topic needs: its word and the trigger that notes it (`note_for_webhooks`) in the schema, this file, the
+/// contract (openapi.yaml), the client's word and docs/webhooks.md.
 package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Every delivery of a broadcast is settled.
     case broadcastSettled = "broadcast.settled"
     /// Apple no longer has a channel.
     case channelMissing = "channel.missing"
-    /// An event's audience has another channel than before: apps must look it up anew.
+    /// An event's audience has another channel than before: apps must look it up again.
     case channelReplaced = "channel.replaced"
     /// An app's share of its channel limit rose or fell to another level.
     case quotaLevel = "quota.level"
@@ -21,15 +21,15 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case capabilityOff = "capability.off"
     /// APNs began to throttle an app.
     case throttleBegan = "throttle.began"
-    /// APNs throttles an app no more.
+    /// APNs no longer throttles an app.
     case throttleEnded = "throttle.ended"
-    /// Asked for by hand, to try a webhook out.
+    /// Somebody asked for a test message to a webhook.
     case webhookTest = "webhook.test"
 
-    /// The topics that a webhook may subscribe to; a test comes without that.
+    /// The topics that a webhook may subscribe to. A test message needs no subscription.
     package static let subscribable = allCases.filter { $0 != .webhookTest }
 
-    /// A key hears of the topic when it holds one of these.
+    /// A key may subscribe to the topic if it has one of these scopes.
     package var scopes: Set<APIKey.Scope> {
         switch self {
         case .broadcastSettled: [.organise]
@@ -41,7 +41,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// The message of this topic, byte for byte as it is posted.
     ///
     /// - Parameter at: when it happened.
-    /// - Returns: `nil` where the facts turn out to be no news.
+    /// - Returns: `nil` if the facts are no news.
     /// - Throws: `internal-error` for facts of another topic.
     package func message(_ facts: WebhookFacts, at: Date) throws(Problem) -> [UInt8]? {
         if case .detail(let detail) = facts, self == .reconciliationFound, !ReconciliationFinding(detail).isNews {
@@ -103,6 +103,6 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
 }
 
 extension APIKey {
-    /// Whether the key may hear of `topic`.
+    /// Whether the key may subscribe to `topic`.
     package func hears(_ topic: WebhookTopic) -> Bool { topic.scopes.contains(where: holds) }
 }

@@ -1,7 +1,7 @@
 internal import GrandstandContract
 
-/// An absolute `http` or `https` URL that messages are posted to. Read strictly: what two parsers could take for two
-/// hosts (user names, backslashes, spaces) is no URL here.
+/// An absolute `http` or `https` URL that messages are posted to. It is parsed strictly: text in which two parsers
+/// could see two different hosts (user names, backslashes, spaces) is not accepted.
 package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     package enum Scheme: String, Sendable, Hashable {
         case http
@@ -15,13 +15,13 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     package let port: Int
     /// Path and query, as they go into the request line.
     package let target: String
-    /// As it goes into the `Host` field.
+    /// Host and port as the `Host` header has them.
     package let authority: String
 
-    /// The sentence for refusals.
+    /// The rule for URLs as a sentence, for error messages.
     package static let rule = TextRule.webhookUrl.sentence
 
-    /// `nil` for anything that breaks the rule.
+    /// `nil` for text that breaks the rule.
     package init?(rawValue: String) {
         guard TextRule.webhookUrl.accepts(rawValue), let colon = rawValue.firstIndex(of: ":"),
             let scheme = Scheme(rawValue: rawValue[..<colon].lowercased()),
@@ -41,10 +41,11 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
         authority = self.port == standard ? name : "\(name):\(self.port)"
     }
 
-    /// Its origin, for the audit log and people who are not its owner: path and query may hold a token.
+    /// The URL without path and query, which may contain a token. The audit log and people who do not own the webhook
+    /// see only this.
     package var origin: String { "\(scheme.rawValue)://\(authority)" }
 
-    /// The address, when the host is one.
+    /// The address, if the host is an IP address.
     package var address: IPAddress? { IPAddress(host) }
 
     private static func split(_ authority: Substring) -> (host: String, port: Int?)? {

@@ -2,15 +2,15 @@ package import FoundationEssentials
 
 /// A receiver's answer to a message.
 package enum WebhookAnswer: Sendable, Hashable {
-    /// - Parameter retryAfter: seconds the receiver asks to be left alone for.
+    /// - Parameter retryAfter: seconds that the receiver asks to wait.
     case answered(status: Int, retryAfter: Int? = nil)
     /// No answer, or not in time.
     case unanswered(String)
-    /// Not posted: the address is one that must not be called, or the scheme.
+    /// The message was not posted, because the address or the scheme is not allowed.
     case refused(String)
 }
 
-/// The consequence of an answer. Pure: answer, tries and now decide.
+/// The consequence of an answer. Pure: the answer, the number of tries and the time decide.
 package enum WebhookVerdict: Sendable, Hashable {
     /// The receiver said 2xx.
     case delivered(status: Int)
@@ -18,7 +18,7 @@ package enum WebhookVerdict: Sendable, Hashable {
     case retry(at: Date, status: Int?, reason: String)
     /// No try is left.
     case failed(status: Int?, reason: String)
-    /// The receiver said 410: it wants nothing more, ever.
+    /// The receiver answered 410: it wants no further messages.
     case gone
 
     /// Judges the answer to try number `tries`.
@@ -60,7 +60,7 @@ package enum WebhookVerdict: Sendable, Hashable {
         }
     }
 
-    /// Why it was not taken; `nil` when it was.
+    /// Why the receiver did not accept it; `nil` if it did.
     package var reason: String? {
         switch self {
         case .delivered: nil

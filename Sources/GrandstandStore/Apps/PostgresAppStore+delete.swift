@@ -3,12 +3,12 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// The end of an app: it is closed in one transaction, and what is left of it is removed step by step. Each step looks what
-/// there still is, so a process that dies in the midst of it leaves the rest to the next.
+/// Deletes an app: one transaction closes it, and later steps remove its rows. Each step looks which rows are left, so
+/// after a crash the next process continues.
 extension PostgresAppStore {
-    /// Rows that one step removes at most, about: no other transaction waits for it long.
+    /// The most rows that one step removes, approximately, so that no other transaction waits for it long.
     private static let step = 5_000
-    /// Rows that an installation has on average, its topics, tokens and receipts included.
+    /// Rows of an installation on average, including its topics, tokens and receipts.
     private static let rowsOfInstallation = 5
 
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
@@ -18,9 +18,9 @@ extension PostgresAppStore {
         _ = try await removeStep(of: registered)
     }
 
-    /// Removes some more of an app that was deleted.
+    /// Removes some more rows of an app that was deleted.
     ///
-    /// - Returns: whether there is an app of which something may be left.
+    /// - Returns: whether rows of a deleted app may be left.
     package func removeDeleted() async throws -> Bool { try await removeStep(of: nil) }
 
     // MARK: Closing
@@ -33,8 +33,8 @@ extension PostgresAppStore {
         guard let registered: String = try app.first?.decode("bundle_id") else {
             throw Problem(.appNotFound, "There is no app \(bundleID).")
         }
-        // A transaction that reserves a channel holds these rows: none can appear between the count and the commit, and
-        // who waits for them then sees that the app is closed.
+        // A transaction that reserves a channel locks these rows. So no channel can appear between the count and the
+        // commit, and transactions that wait for these rows then see that the app is closed.
         let environments = try await connection.query(
             "select deleting_since from app_environments where bundle_id = \(registered) order by environment for update"
         )
@@ -52,7 +52,7 @@ extension PostgresAppStore {
                 .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
                 members: [("channels", .integer(remaining))])
         }
-        // Keys and webhooks of this app alone go with it; those of several apps go on for the others.
+        // Keys and webhooks of only this app are deleted; those of several apps stay for the others.
         try await connection.pipeline([
             "delete from api_keys where apps = array[\(registered)]",
             "update api_keys set apps = array_remove(apps, \(registered)) where \(registered) = any(apps)",
@@ -69,7 +69,7 @@ extension PostgresAppStore {
         return registered
     }
 
-    /// Events that go on send nothing more to the app, and wait for no channel of it.
+    /// Events that are not over send nothing more to the app, and wait for no channel of it.
     private static func endOpenLanes(of app: String, now: Date, on connection: PostgresConnection) async throws {
         let lanes: [Int] = try await connection.query(
             """
@@ -97,11 +97,11 @@ extension PostgresAppStore {
 
     // MARK: Removing
 
-    /// - Parameter app: `nil`: any that was deleted and that no other replica is at work on.
+    /// - Parameter app: `nil`: any deleted app that no other replica is removing.
     /// - Returns: whether more may be left.
     private func removeStep(of app: String?) async throws -> Bool {
         try await database.transaction { connection in
-            // Registrations hold the app's row while they write: what they wrote is seen here.
+            // Registrations lock the app's row while they write, so this transaction sees what they wrote.
             let rows = try await connection.query(
                 """
                 select bundle_id from apps a where (\(app)::text is null or bundle_id = \(app)) and exists (
@@ -112,7 +112,8 @@ extension PostgresAppStore {
             let ids: [Int] = try await connection.query(
                 "select id from app_environments where bundle_id = \(name)"
             ).map { try $0.decode("id") }
-            // Of what is found in the order of an index, the index is read: statistics of before lead to the whole table.
+            // Rows that are found in the order of an index are read by the index. Old statistics would make the planner
+            // read the whole table.
             try await connection.query(
                 """
                 select set_config('grandstand.forgets_history', 'on', true), set_config('enable_seqscan', 'off', true),
@@ -127,7 +128,8 @@ extension PostgresAppStore {
                 }
                 guard room > 0 else { return true }
             }
-            // An event that was declared as the app was closed may have got a channel: it is given back to Apple first.
+            // An event that was declared while the app was closed may have got a channel, which is deleted at Apple
+            // first.
             let channels = try await connection.query("select from channels where bundle_id = \(name) limit 1")
             guard channels.isEmpty else { return false }
             try await connection.pipeline([
@@ -138,12 +140,12 @@ extension PostgresAppStore {
         }
     }
 
-    /// Removes at most so many rows of a part of an app.
+    /// Removes at most `limit` rows of a part of an app.
     ///
-    /// - Returns: how many; 0: nothing is left.
+    /// - Returns: the number of removed rows; 0: none is left.
     private typealias Part = (_ connection: PostgresConnection, _ limit: Int) async throws -> Int
 
-    /// In this order: what belongs to something goes before that.
+    /// The parts in order: rows are removed before the rows that they refer to.
     private static func parts(of app: String, _ ids: [Int32]) -> [Part] {
         [
             { try await audiences(of: app, ids, $1, on: $0) },
@@ -165,8 +167,8 @@ extension PostgresAppStore {
         """
     }
 
-    /// Audiences with the lanes of their events' crowds, and what was sent on these lanes. The events stay, for other apps
-    /// and for their organisers.
+    /// Removes audiences, and the deliveries on their lanes and on the lanes of their events' crowds. The events stay,
+    /// for other apps and for their organisers.
     private static func audiences(
         of app: String, _ ids: [Int32], _ limit: Int, on connection: PostgresConnection
     ) async throws -> Int {
@@ -199,7 +201,7 @@ extension PostgresAppStore {
         return sent + removed
     }
 
-    /// Lanes, and what waits on them. The lane of a channel stays for the channel.
+    /// Removes lanes and unsettled messages on them. The lane of a channel stays as long as the channel.
     private static func remove(_ lanes: [Int], on connection: PostgresConnection) async throws {
         try await connection.pipeline([
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
@@ -297,7 +299,7 @@ extension PostgresAppStore {
         return sent + (try await connection.query("delete from channels where id = any(\(channels))").affectedRows)
     }
 
-    /// What is left of lanes: of channels without an event, and of audiences that were removed before.
+    /// The remaining lanes: of channels without an event, and of audiences that were removed earlier.
     private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let lanes: [Int] = try await connection.query(
             "select id from lanes where bundle_id = \(app) and token is null order by bundle_id, id limit \(limit)"

@@ -15,7 +15,7 @@ package struct PostgresAppStore: AppStore {
         do {
             return try await write(app, by: actor, if: condition)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // Two that register the same app at once: the second changes it, if it may.
+            // Two callers register the same app at once: the second one changes it, if it may.
             if try await self.app(app.bundleID)?.bundleID == app.bundleID {
                 return try await write(app, by: actor, if: condition)
             }
@@ -60,7 +60,7 @@ package struct PostgresAppStore: AppStore {
                     """)
             }
             let created = try rows.first?.decode(Bool.self, "created") ?? false
-            // Made by another writer since it was looked for.
+            // Another writer created it after the check.
             if condition == .absent, !created { try condition.check(0) }
             try await connection.query(
                 AuditRows(by: actor, at: app.updatedAt).insert(
@@ -133,7 +133,7 @@ package struct PostgresAppStore: AppStore {
         return app
     }
 
-    /// A template that a newer version took and this one does not understand is left out.
+    /// A template that this version does not understand, because a newer one stored it, is left out.
     private static func preview(_ row: PostgresRow) throws -> AppPreview? {
         let preview = AppPreview(
             compact: try row.decode("preview_compact"), expanded: try row.decode("preview_expanded"))

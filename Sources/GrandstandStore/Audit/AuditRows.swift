@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Statements that write the audit log, for the transaction of the change.
+/// Statements that write the audit log, for the transaction that makes the change.
 struct AuditRows {
     let actor: AuditActor
     let now: Date
@@ -37,7 +37,7 @@ struct AuditRows {
         """
     }
 
-    /// The text of one entry of several.
+    /// One of several entries.
     struct Line {
         let actor: AuditActor
         let at: Date
@@ -62,7 +62,7 @@ struct AuditRows {
             """
     }
 
-    /// One entry for each app of which a subject tells; one without an app when there is none.
+    /// One entry for each app of the subject; one entry without an app if there is no app.
     ///
     /// - Parameter reasons: the text of each entry.
     func insert(
@@ -80,7 +80,7 @@ struct AuditRows {
 
     /// One entry for each app that a withdrawn broadcast or push was for.
     ///
-    /// - Parameter wasScheduled: it had no deliveries yet.
+    /// - Parameter wasScheduled: whether it had no deliveries yet.
     func withdrawal(of id: UUID, isPush: Bool = false, wasScheduled: Bool) -> PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)

@@ -33,7 +33,7 @@ package struct PostgresAuditLog: AuditLog {
         return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
     }
 
-    /// A newer build beside this one may write entries of other kinds: this one shows those it can tell of.
+    /// A newer build that runs at the same time may write other actions. This build shows only those that it knows.
     private static let known = AuditAction.allCases.map(\.rawValue)
 
     private static func entry(_ row: PostgresRow) throws -> AuditEntry {

@@ -3,17 +3,16 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The order in which the places that are left are given.
+/// The order in which free places of the quota are given to channels.
 extension PostgresChannelStore {
-    /// The order in which places are needed, of channels `c` with their events `e`: by when the channel is needed,
-    /// which is the opening, without one the kick-off, without one the declaration; then by kick-off, then by
-    /// declaration.
+    /// The SQL order by need, for channels `c` with their events `e`. First by the time at which the channel is needed:
+    /// the opening, without one the kick-off, without one the declaration. Then by kick-off, then by declaration.
     static let need: PostgresQuery = """
         coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
         coalesce(e.created_at, c.created_at), c.id
         """
 
-    /// A retiring channel that is only kept for `GRANDSTAND_RETIRE_AFTER`: no device needs it any more.
+    /// A retiring channel that no device needs any more, so that it is only kept for `GRANDSTAND_RETIRE_AFTER`.
     static func isIdle(now: Date) -> PostgresQuery {
         "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
     }
@@ -21,8 +20,8 @@ extension PostgresChannelStore {
     /// Why a channel was deleted before its time.
     static let placeNeeded: PostgresQuery = "'its place was needed'"
 
-    /// A failed channel `c` whose time has come. One that waits for the quota may go whenever there is room, or a later
-    /// one would take the place first.
+    /// A failed channel `c` that may try again. One that waits for the quota may try at any time, because otherwise a
+    /// later channel could take the place first.
     private static func mayTryAgain(now: Date) -> PostgresQuery {
         """
         c.state = 'failed' and (c.next_attempt_at <= \(now)
@@ -30,7 +29,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// The same locks `reserve` takes, in one order, so that the count below stays true until the commit.
+    /// The same locks that `reserve` takes, in one order, so that the count below stays true until the commit.
     static func lockQuotas(now: Date) -> PostgresQuery {
         """
         select from app_environments ae where (ae.bundle_id, ae.environment) in (
@@ -39,17 +38,18 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Tries of a deletion after which its place is not counted on any more.
+    /// The attempts of a deletion after which its place no longer counts as soon free.
     private static let hopefulDeletions = 3
 
-    /// Seconds after which a creation waits again that another was asked in place of, where Apple has no place left.
+    /// Seconds until a creation is tried again, after another one was tried in its place because Apple had no place
+    /// left.
     private static let placePause = 20
 
-    /// Lets as many failed channels try again as the quota has room for, by need, and only the first of those that are due where
-    /// Apple refused the last for lack of a place: its answer tells for all. One that goes waits for the quota no more
-    /// and does not say so while APNs is slow. For those that find none, as many idle
-    /// channels as they are go at once; their places are free when Apple has confirmed that, and the next alignment, which
-    /// that wakes, gives them away.
+    /// Lets as many failed channels try again as the quota has room for, by need. If Apple refused the last creation
+    /// because it has no place left, only the first that is due tries, because the answer is the same for all. A
+    /// channel that tries loses the reason `quota-exhausted`, so that it does not show it while APNs is slow. If
+    /// channels find no place, as many idle channels are deleted at once. Their places are free when Apple has
+    /// confirmed that. This wakes the next alignment, which gives the places away.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (

@@ -3,13 +3,13 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Alignment looks at what is live and at nothing else: whatever drives a statement is read by an index that holds live
-/// rows only, the rest is looked up by key, in laterals and scalar selects that no plan turns into a join with a whole
-/// table. 12,000 events of the past made the retirement of 3,000 channels take 57 s instead of 10.
+/// An alignment reads only rows that are live. An index that has only live rows drives each statement; the rest is
+/// looked up by key, in laterals and scalar selects that no plan turns into a join with a whole table. Without this,
+/// 12,000 past events made the retirement of 3,000 channels take 57 s instead of 10.
 extension PostgresChannelStore {
     package func align(now: Date, tenure: ChannelTenure) async throws -> Int {
         try await database.transaction { connection in
-            // One process aligns at a time; the others' turn finds nothing left to do.
+            // One process aligns at a time; the others then find nothing left to do.
             try await connection.query(Self.lockAlignment)
             let closed = try await Self.closeOverdue(now: now, tenure: tenure, on: connection)
             return try await connection.pipeline([
@@ -23,10 +23,10 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Any constant of ours.
+    /// An arbitrary constant for the lock.
     private static let alignLock = 7_230_518_204_417_734
 
-    /// Held until the commit: no other replica aligns meanwhile.
+    /// Held until the commit, so that no other replica aligns meanwhile.
     static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(\(alignLock))"
 
     /// An event `e` that takes no more broadcasts.
@@ -35,30 +35,30 @@ extension PostgresChannelStore {
     /// The event `e` of a channel `c`.
     static let event: PostgresQuery = "(select * from events where key = c.event_key offset 0) e"
 
-    /// The lane of the audience that a channel `c` with an event is for; null: the event has that audience no more, or
-    /// it wants another channel or none.
+    /// The lane of the audience that a channel `c` with an event serves. Null: the event no longer has that audience,
+    /// or the audience wants another channel or none.
     static let audienceLane: PostgresQuery = """
         (select u.lane from audiences u where u.event_key = c.event_key and \(AudienceColumns.serves("u", "c"))
             and \(AudienceColumns.wantsChannel("u")))
         """
 
-    /// The same, unless the audience got its end: nothing follows it, so it needs its channel no more than one that
-    /// went.
+    /// As `audienceLane`, but null if the audience got its end: nothing follows it, so it needs no channel.
     static let openLane: PostgresQuery = "(select id from lanes where id = \(audienceLane) and fenced_at is null)"
 
-    /// Whether a message of a lane is not settled yet; null: none is.
+    /// Whether a message of a lane is not settled yet; null: every message is settled.
     static func pending(lane: PostgresQuery) -> PostgresQuery {
         "(select true from deliveries where lane = \(lane) and settled_at is null limit 1)"
     }
 
-    /// Until when a device may need a channel `c`: what APNs stores of it has expired, what was ended is dismissed.
+    /// Until when a device may need a channel `c`: until stored messages have expired and ended activities are
+    /// dismissed.
     static let neededUntil: PostgresQuery =
         "greatest(c.needed_until, (select max(stored_until) from lanes where channel = c.id))"
 
-    /// Channels no audience needs any more, once the last message to them is settled. They are kept while a device may
-    /// still need them, `retireAfter` at least (docs/internals/apns.md section 8).
+    /// Retires channels that no audience needs, once the last message to them is settled. They are kept while a device
+    /// may still need them, at least for `retireAfter` (docs/internals/apns.md section 8).
     ///
-    /// For each that no device needs, a creation that APNs had no place for is asked again: it takes that place
+    /// For each of them that no device needs, a creation that APNs had no place for is due at once: it takes that place
     /// (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
@@ -96,7 +96,7 @@ extension PostgresChannelStore {
             """
     }
 
-    /// A channel Apple lost while its event lives makes room for another.
+    /// Gives up a channel that Apple lost, if it has an event, so that the event can get another.
     private static func replaceMissing(now: Date) -> PostgresQuery {
         """
         update channels c set state = 'deleted', changed_at = \(now), next_attempt_at = null,
@@ -105,7 +105,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Intents that are not needed any more, or not yet: their opening was moved. Those that were asked of Apple stay.
+    /// Gives up intents that are not needed, or not yet because their opening was moved. An intent that Apple was asked
+    /// to create stays.
     private static func dropIntents(now: Date) -> PostgresQuery {
         """
         update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,
@@ -119,11 +120,11 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Audiences whose time has come, that want a channel and have none get a row; `admit` decides whether the quota
-    /// allows it. One that got its end needs none while its event goes on for others; an event that is over still gets
-    /// one for messages that wait for it.
+    /// Inserts a row for each audience that wants a channel, has none, and whose opening has come. `admit` decides
+    /// whether the quota has room. An audience that got its end needs none while its event continues for others. An
+    /// event that is over still gets one for messages that wait for it.
     ///
-    /// The channels of an event are few and are to be found by its key.
+    /// An event has few channels, so they are found by its key.
     private static func declare(now: Date) -> PostgresQuery {
         """
         insert into channels (id, \(AudienceColumns.id), storage_policy, state, event_key, reason, next_attempt_at,
@@ -148,7 +149,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Whether an audience `u` has a channel `c` with a condition; null: it has none.
+    /// Whether an audience `u` has a channel `c` with this condition; null: it has none.
     private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
         """
         (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))

@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Events that the clock closes, for their organiser sends neither an `end` nor anything else.
+/// Closes events automatically whose organiser sends neither an `end` nor anything else.
 extension PostgresChannelStore {
-    /// When the newest message of an event `e` came or went, or it was opened again; null: none did.
+    /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
     private static let lastSent: PostgresQuery = """
         greatest(
             e.reopened_at,
@@ -15,7 +15,7 @@ extension PostgresChannelStore {
                 cross join lateral (select send_at from broadcasts where id = l.newest_broadcast offset 0) b))
         """
 
-    /// When the newest message of an event `e` came, went or will go; null: none did, and none will.
+    /// When the newest message of an event `e` was accepted or sent, or will be sent; null: there is none.
     static let lastMessage: PostgresQuery = """
         greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
         """
@@ -43,10 +43,10 @@ extension PostgresChannelStore {
         return rows.count
     }
 
-    /// `ChannelTenure.closes` for the events that are open, by the index of those; a message that waits for its time or
+    /// Applies `ChannelTenure.closes` to the open events, which an index finds. A message that waits for its time or
     /// its lane keeps its event open.
     ///
-    /// - Returns: a row for each `lane` of those events.
+    /// - Returns: a row for each `lane` of the closed events.
     private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
         let quiet = now.addingTimeInterval(-tenure.quietAfter)

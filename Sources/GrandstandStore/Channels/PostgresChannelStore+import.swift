@@ -22,7 +22,7 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Holds the app's quota lock until the commit.
+    /// Locks the app's quota until the commit.
     private static func lock(_ wanted: ChannelImport, on connection: PostgresConnection) async throws -> BundleID {
         let rows = try await connection.query(
             """
@@ -52,7 +52,8 @@ extension PostgresChannelStore {
             members: [("id", .string(known.id.uuidString.lowercased())), ("state", .string(known.state.rawValue))])
     }
 
-    /// Makes sure that the event has this audience and lacks its channel; an intent that was not asked of Apple gives way.
+    /// Checks that the event has this audience and no channel for it. An intent that Apple was not asked for is
+    /// replaced.
     private static func prepare(
         _ eventKey: EventKey, for wanted: ChannelImport, _ bundleID: BundleID, now: Date,
         on connection: PostgresConnection

@@ -12,7 +12,8 @@ extension PostgresChannelStore {
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
-        // One statement tells both what is counted and until when it is held: the forecast is never below what is used.
+        // One statement gives both the count and the time until which channels are held, so the forecast is never below
+        // the use.
         for row in results[1] {
             try tallies[try Self.app(row), default: Tally()].add(live: row, tenure, now: now)
         }
@@ -58,7 +59,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Every channel that is not deleted, with what says until when it is held.
+    /// Every channel that is not deleted, with the fields that decide until when it is held.
     private static func live(now: Date) -> PostgresQuery {
         """
         select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
@@ -75,8 +76,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Audiences of open events that have no channel at all: it will be made at once, or when its time has come. One
-    /// that got its end gets none.
+    /// Audiences of open events that have no channel: one will be made, at once or when they open. An audience that got
+    /// its end gets none.
     private static func toCome(now: Date) -> PostgresQuery {
         """
         select u.bundle_id, u.environment, u.storage_policy, e.created_at as event_created_at, \(course(now: now))
@@ -90,7 +91,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// `ChannelTenure.Course` of an event `e`; its newest message only where the clock might close it.
+    /// The columns of `ChannelTenure.Course` for an event `e`. The newest message is only looked up if the event might
+    /// be closed automatically.
     private static func course(now: Date) -> PostgresQuery {
         """
         e.channels_open_at, e.starts_at, e.ends_at, coalesce(e.ended_at, e.cancelled_at) as over_at,
@@ -137,7 +139,7 @@ private struct Tally {
         case .deleted: return
         default:
             if let course = try Self.course(row) {
-                // An intent that is not needed any more, or not yet: alignment drops it.
+                // Alignment drops an intent that is no longer needed, or not yet.
                 let hasAudience: Bool = try row.decode("has_audience")
                 guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
                 opensAt = course.channelsOpenAt ?? now
@@ -148,7 +150,7 @@ private struct Tally {
             } else if state.countsAgainstQuota {
                 closesAt = nil
             } else {
-                // Made by hand, and failed or lost: nothing asks for it again.
+                // It was made for no event, and failed or got lost: nothing creates it again.
                 return
             }
         }

@@ -44,7 +44,7 @@ extension PostgresChannelStore {
             """)
     }
 
-    /// Only the lease this task was given may tell the outcome of its creation.
+    /// The row of the task, if the task still has its lease. Only then may it record the outcome of its creation.
     private static func isStill(_ task: ChannelTask) -> PostgresQuery {
         """
         c.id = \(task.channel.id) and c.state = 'creating' and c.called_at is not null
@@ -115,7 +115,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// The row of the ledger that has Apple's channel already.
+    /// The ledger's row that has Apple's channel already.
     private static func holder(of channelID: String, _ task: ChannelTask) -> PostgresQuery {
         """
         select from channels x where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID)
@@ -142,8 +142,8 @@ extension PostgresChannelStore {
         }
     }
 
-    /// An ID that Apple issued to a call whose lease had ended: what the call was for has been settled without it. It
-    /// is ours and unused, so it is deleted, unless the ledger has it.
+    /// Keeps an ID that Apple issued to a call whose lease had ended. The creation was settled without it, so nobody
+    /// uses the channel. It is deleted, unless the ledger has it.
     private static func keepLate(
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
@@ -167,7 +167,8 @@ extension PostgresChannelStore {
 
     private static let lateReason = "APNs answered after the creation had been settled without it"
 
-    /// The messages that waited for the channel may go, the event's start as well.
+    /// Gives the channel to the lanes of its audience. Messages that waited for it can be sent, and so can the event's
+    /// start.
     static func connectLanes(to channel: Channel, now: Date, on connection: PostgresConnection) async throws {
         guard let eventKey = channel.eventKey else { return }
         let lanes: PostgresQuery = """
@@ -188,7 +189,7 @@ extension PostgresChannelStore {
         ])
     }
 
-    /// Takes channels that are gone from their lanes.
+    /// Takes channels that no longer exist away from their lanes.
     ///
     /// - Parameter refusals: the reasons with which APNs refused messages to them, by channel.
     static func disconnectLanes(
@@ -201,8 +202,8 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Locks every lane that has one of these channels, or will, before anything of the channels is changed, for lanes come
-    /// first: by one statement in order of IDs.
+    /// Locks every lane that has one of these channels or will have it, in the order of IDs. This comes before any
+    /// change of the channels, because all transactions lock lanes before channels.
     static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
         guard !channels.isEmpty else { return }
         try await connection.query(
@@ -216,7 +217,7 @@ extension PostgresChannelStore {
             """)
     }
 
-    /// The ledger knows these now.
+    /// Removes channels that the ledger knows now from the unmanaged ones.
     static func forgetting(unmanaged channelIDs: [String], of app: AppEnvironment) -> PostgresQuery {
         """
         delete from unmanaged_channels where \(AppColumns.isOf(app)) and channel_id = any(\(channelIDs))
@@ -225,7 +226,7 @@ extension PostgresChannelStore {
 }
 
 extension ChannelOutcome.Change {
-    /// Whether a lane gets or loses its channel by it.
+    /// Whether the change gives a lane its channel or takes it away.
     fileprivate var touchesLanes: Bool {
         switch self {
         case .created, .deleted: true

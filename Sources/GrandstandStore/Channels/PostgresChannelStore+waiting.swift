@@ -5,7 +5,7 @@ internal import Postgres
 
 /// Creations that wait for their next attempt, or for a place of Apple's to become free.
 extension PostgresChannelStore {
-    /// Creations of the app that wait for their next attempt are due now.
+    /// Makes the app's creations that wait for their next attempt due now.
     ///
     /// - Parameter reason: only those that Apple refused with it; `nil`: all.
     static func hasten(_ app: AppEnvironment, refusedWith reason: String? = nil, now: Date) -> [PostgresQuery] {
@@ -19,7 +19,7 @@ extension PostgresChannelStore {
         ]
     }
 
-    /// A creation `c` that Apple refused for lack of a place, or that waits because it refused another.
+    /// A creation `c` that Apple refused because it has no place left, or that waits because Apple refused another so.
     private static func waitsForPlace(_ app: AppEnvironment) -> PostgresQuery {
         """
         \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
@@ -27,9 +27,10 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Apple has no place left: the others that wait ask no earlier than the one that was refused.
+    /// Records that Apple has no place left. Other creations that wait are tried no earlier than the one that was
+    /// refused.
     ///
-    /// - Parameter askAgainAt: `nil`: that was a caller's, and is not asked again.
+    /// - Parameter askAgainAt: when that one is tried again; `nil`: a caller asked for it, and it is not tried again.
     static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> [PostgresQuery] {
         [
             """
@@ -43,7 +44,7 @@ extension PostgresChannelStore {
         ]
     }
 
-    /// Apple has made a channel. If it had no place before, all that wait for one may ask now.
+    /// Records that Apple made a channel. If Apple had no place before, all creations that wait for one are due now.
     static func hasRoom(_ app: AppEnvironment, now: Date) -> PostgresQuery {
         """
         with had as (
@@ -55,7 +56,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Apple has deleted a channel, so it has a place, and nobody waits for that.
+    /// Records, after a deletion, that Apple has a place again, if no creation waits for it.
     static func hasRoomForNobody(_ app: AppEnvironment) -> PostgresQuery {
         """
         update app_environments ae set full_since = null
@@ -64,8 +65,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// A place became free: the channel that needs it first, of those that Apple or the limit refused for lack of one,
-    /// may ask again.
+    /// Makes one creation due now, because a place became free: the most needed of those that Apple or the limit
+    /// refused for lack of a place.
     static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
         let app = task.address.app
         return """

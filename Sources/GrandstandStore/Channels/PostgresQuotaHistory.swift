@@ -33,10 +33,10 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
         }
     }
 
-    /// Of several replicas that record the same time, the first one's sample stays; the others wait for it.
+    /// If several replicas record the same time, the first one's sample stays; the others wait for it.
     ///
-    /// Channels that were made and taken back are counted where they are written down, so a step is whole even if a
-    /// sample within it is missing. Counted once for all apps: the audit log of one step is small.
+    /// Created and deleted channels are counted by the audit log, so a step is complete even if a sample within it is
+    /// missing. They are counted once for all apps, because the audit log of one step is small.
     private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
         let start = at.addingTimeInterval(-Double(step))
         return """
@@ -64,8 +64,8 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
             """
     }
 
-    /// Whether a sample `s` of five minutes is of an hour that has none of its own, as the one that goes on: until then these
-    /// tell of it.
+    /// Whether a five-minute sample `s` is of an hour without an hourly sample, such as the current hour. Such an hour
+    /// is shown from the five-minute samples.
     private static func isOfOpenHour(_ history: QuotaHistory) -> PostgresQuery {
         """
         \(history.resolution == QuotaHistory.coarse) and step = \(QuotaHistory.fine) and not exists (

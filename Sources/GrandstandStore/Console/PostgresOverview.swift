@@ -8,7 +8,7 @@ package struct PostgresOverview: Sendable {
 
     package init(_ database: Database) { self.database = database }
 
-    /// More are not counted: the number is for a glance.
+    /// The highest count. Nobody needs an exact number beyond it.
     private static let counted = 100_000
 
     /// Messages accepted within a minute before `now`.
@@ -23,8 +23,8 @@ package struct PostgresOverview: Sendable {
         return try rows.first?.decode("n") ?? 0
     }
 
-    /// When the oldest message was accepted that is not settled and whose lane is due or has a message under way; `nil`: there
-    /// is none. It reads the lanes that have something to send, however many there ever were.
+    /// When the oldest unsettled message was accepted whose lane is due or has a message under way; `nil`: there is
+    /// none. It reads only the lanes that have something to send.
     package func oldestWaiting(within reach: AppReach, now: Date) async throws -> Date? {
         let rows = try await database.query(
             """

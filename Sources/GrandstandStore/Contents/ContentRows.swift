@@ -2,12 +2,12 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Which content types lanes have, and their newest contents.
+/// Statements that read the content types and the newest contents of lanes.
 enum ContentRows {
-    /// The content types of lanes that are an audience's own.
+    /// The content types of lanes. Only the lane of an audience is in it, not the lane of its crowd.
     struct Types: Sendable {
         var byLane: [Int: ContentType] = [:]
-        /// The names that lanes' audiences have, of types that their app does not have.
+        /// The names of content types that lanes' audiences have but their apps do not have.
         var missing: [Int: String] = [:]
     }
 
@@ -47,11 +47,12 @@ enum ContentRows {
     }
 }
 
-/// Content types by their versions: reading one compiles its schemas, and a version is never met again with another.
+/// A cache of content types by their versions, because reading one compiles its schemas. A version always has the same
+/// type.
 final class ContentTypeCache: Sendable {
     private let types = Mutex<[Int: ContentType]>([:])
 
-    /// More than this are forgotten together.
+    /// The most types that are kept. Beyond that all are forgotten.
     private static let capacity = 500
 
     /// - Parameter rows: of `ContentRows.ofLanes`.

@@ -29,7 +29,7 @@ package struct PostgresContentStore: ContentStore {
                 """)
             guard let row = rows.first else { throw Problem(.internalError, "The content type was not written.") }
             let created: Bool = try row.decode("created")
-            // Made by another writer since it was looked for.
+            // Another writer created it after the check.
             if condition == .absent, !created { throw WriteCondition.taken }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
@@ -38,7 +38,7 @@ package struct PostgresContentStore: ContentStore {
         }
     }
 
-    /// Newest contents that are looked at. A match has one for each audience.
+    /// The most contents that are checked. A match has one newest content for each audience.
     private static let mostContents = 2_000
     private static let mostMismatches = 100
 

@@ -33,21 +33,21 @@ struct ActivityReportTransaction: Sendable {
         let pacedUntil: Date?
     }
 
-    /// The row of one that is to be written.
+    /// The row of an activity that is to be written.
     private struct Line {
         let row: Int
         let app: Int
         var activity: DeviceActivity
-        /// That of the event's audience that is chosen for it, as its column has it.
+        /// The variant of the event's audience that is chosen for it, as the column has it.
         var variant: String
         let isSampled: Bool
         var now: Date
     }
 
-    /// Records reports in order. Several of one activity come to what the last one says, with the token and channel that
-    /// was said last.
+    /// Records reports in order. Several reports of one activity become one: the last report, with the last token and
+    /// the last channel that they have.
     ///
-    /// - Throws: `Problem.contention` when others were in the way several times in a row.
+    /// - Throws: `Problem.contention` if other transactions were in the way several times in a row.
     func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
         for _ in 0..<Self.attempts {
             do {
@@ -102,7 +102,7 @@ struct ActivityReportTransaction: Sendable {
         var written = try await write(sorted, pace)
         return zip(names, all).map { name, report in
             name.flatMap { name in
-                // An installation may have been forgotten meanwhile.
+                // An installation may have been deleted meanwhile.
                 guard let isNew = written[name] else {
                     return .failure(PostgresInstallationStore.absent(report.id))
                 }
@@ -141,16 +141,17 @@ struct ActivityReportTransaction: Sendable {
         return known
     }
 
-    /// What a batch of reports is judged by, read without a lock.
+    /// The data by which a batch of reports is judged, read without a lock.
     private struct Known {
         var installations: [InstallationKey: Reporter] = [:]
         /// The variants of each event's audiences of the app.
         let events: [AppEvents.Name: [String?]]
-        /// The tokens in use of the activities, by the places of the reports.
+        /// The usable tokens of the activities, by the index of their report.
         var tokens: [Int: DeviceToken] = [:]
     }
 
-    /// The tokens that the installations of a batch bring, by their rows: how many, and up to when that paces them.
+    /// The number of tokens that each installation of a batch brings, by its row, and its `tokensPacedUntil` after
+    /// them.
     private struct Pace {
         private(set) var counts: [Int: Int] = [:]
         private var until: [Int: Date] = [:]
@@ -176,9 +177,10 @@ struct ActivityReportTransaction: Sendable {
             """
     }
 
-    /// - Returns: what was written, and whether it was not known before.
+    /// - Returns: the activities that were written, and whether each is new.
     private func write(_ lines: [Line], _ pace: Pace) async throws -> [Name: Bool] {
-        // Those that are noted go first: one that a settlement takes off the list meanwhile has a row for the second.
+        // `confirmNoted` comes before `confirm`. If a settlement takes an installation off `noted` in between,
+        // `confirm` finds its row.
         let rows = try await database.pipeline(
             [
                 PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
@@ -192,14 +194,13 @@ struct ActivityReportTransaction: Sendable {
         return written
     }
 
-    /// Installations before activities, as registrations do: none is forgotten, and none changes its mind about
-    /// frequent pushes, while its activities are written.
+    /// Locks installations before activities, as registrations do. So no installation is deleted, and none changes its
+    /// choice about frequent pushes, while its activities are written.
     private static func lockInstallations(_ lines: [Line]) -> PostgresQuery {
         "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for no key update"
     }
 
-    /// In order of their numbers, as a settlement's `TokenCare` takes them. New ones are locked by no other
-    /// transaction.
+    /// In order of their numbers, as a settlement's `TokenCare` locks them. No other transaction locks new ones.
     private static func lockActivities(_ lines: [Line]) -> PostgresQuery {
         """
         select from activities where id = any(array(
@@ -261,8 +262,7 @@ struct ActivityReportTransaction: Sendable {
         ]
     }
 
-    /// Runs that start activities of the type that is reported, each with the row that reports and the activity: `n`, `r`
-    /// and `a`.
+    /// Runs that start activities of the reported type, each with the reporting row and the activity: `r`, `n` and `a`.
     private static func runs(_ lines: [Line]) -> PostgresQuery {
         """
         unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
@@ -278,8 +278,8 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// An activity is there that was not before the push, so its start arrived, whatever is known of the push's answer; but
-    /// what APNs refused did not. Replicas' clocks may differ by a little.
+    /// Confirms starts. An activity that did not exist before the push shows that its start arrived, whatever is known
+    /// of the push's answer. A start that APNs refused did not arrive. Replicas' clocks may differ a little.
     private static func confirm(_ lines: [Line]) -> PostgresQuery {
         """
         update starts s set confirmed_at = n.at from \(runs(lines))
@@ -289,7 +289,7 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// A phone may be faster than the settlement of its push. What that finds here it completes.
+    /// The app may report the activity before its push is settled. The settlement then completes this row.
     private static func confirmNoted(_ lines: [Line]) -> PostgresQuery {
         """
         insert into starts (run, installation, state, at, confirmed_at)
@@ -299,7 +299,7 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// Those whose tokens came or changed with this report join their events' crowds.
+    /// Adds activities whose tokens came or changed with this report to their events' crowds.
     private static func join(_ lines: [Line]) -> [PostgresQuery] {
         let joining = lines.filter { $0.activity.updateToken != nil }
         guard let now = joining.map(\.now).max() else { return [] }
@@ -324,13 +324,14 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// What an activity takes on disk, with its indexes (`DeviceBounds`).
+    /// The bytes that an activity takes on disk, with its indexes (`DeviceBounds`).
     private static let bytes: PostgresQuery = """
         420 + 3 * octet_length(activity) + 5 * octet_length(event_key) + octet_length(attributes_type)
             + 3 * coalesce(octet_length(update_token), 0) + coalesce(octet_length(channel_id), 0)
         """
 
-    /// Moves the times of installations on that brought tokens. They are locked, so none of what others brought is lost.
+    /// Moves `tokens_paced_until` of installations that brought tokens. Their rows are locked, so no other request's
+    /// tokens are lost.
     private static func write(_ pace: Pace, at now: Date) -> [PostgresQuery] {
         guard !pace.counts.isEmpty else { return [] }
         let counts = pace.counts.sorted { $0.key < $1.key }

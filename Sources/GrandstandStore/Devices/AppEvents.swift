@@ -1,18 +1,18 @@
 internal import Grandstand
 internal import Postgres
 
-/// Which events an app's installations may speak of: those that have an audience of the app in its environment. Another
-/// app's event is answered as one that does not exist, or the key that ships in an app would tell strangers which events
-/// others have.
+/// The events that an app's installations may name: those with an audience of the app in its environment. The answer
+/// for another app's event is the same as for an event that does not exist. Otherwise the API key that ships in an app
+/// would tell anybody which events other apps have.
 enum AppEvents {
-    /// An event as it was named, by installations of an app in its environment.
+    /// An event that installations of an app in its environment have named.
     struct Name: Hashable {
         /// `app_environments.id`.
         let app: Int
         let key: EventKey
     }
 
-    /// Those of `names` that are of their apps, as `variants(_:)` reads them.
+    /// Loads the events of `names` that have an audience of the app, for `variants(_:)`.
     static func load(_ names: Set<Name>) -> PostgresQuery {
         let names = names.sorted { ($0.app, $0.key.rawValue) < ($1.app, $1.key.rawValue) }
         return """
@@ -26,7 +26,7 @@ enum AppEvents {
             """
     }
 
-    /// The variants of each event's audiences; `nil` in place of none.
+    /// The variants of each event's audiences; `nil`: an audience without a variant.
     static func variants(_ rows: PostgresRows) throws -> [Name: [String?]] {
         var variants: [Name: [String?]] = [:]
         for row in rows {
@@ -37,7 +37,8 @@ enum AppEvents {
         return variants
     }
 
-    /// - Parameters: expressions for the event's key and for `app_environments.id`.
+    /// Whether an event has an audience of an app. The parameters are expressions for its key and for
+    /// `app_environments.id`.
     static func concerns(_ key: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
         """
         exists (select from app_environments ae join audiences u on \(AudienceColumns.isOfSameApp("u", "ae"))

@@ -3,9 +3,9 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// The numbers of apps in their environments, each asked for once: a number is never given to another app.
+/// A cache of the numbers of apps in their environments. A number is never given to another app.
 ///
-/// One that is remembered may have been deleted; a transaction that writes for it checks that it is still there.
+/// A cached app may have been deleted, so a transaction that writes for it checks that the app still exists.
 final class AppNumbers: Sendable {
     private struct Name: Hashable {
         let topic: String
@@ -17,7 +17,7 @@ final class AppNumbers: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    /// - Parameter isFresh: the database is asked, whatever is remembered.
+    /// - Parameter isFresh: whether the database is asked in any case.
     /// - Throws: `app-not-found`.
     func number(of app: AppEnvironment, isFresh: Bool = false) async throws -> Int {
         let name = Name(topic: app.bundleID.topic, environment: app.environment)
@@ -34,7 +34,7 @@ final class AppNumbers: Sendable {
         return number
     }
 
-    /// The number is no app's any more.
+    /// Forgets the number of an app that no longer exists.
     func forget(_ number: Int) { known.withLock { known in known = known.filter { $0.value != number } } }
 
     static func absent(_ bundleID: BundleID) -> Problem {

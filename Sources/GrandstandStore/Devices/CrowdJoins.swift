@@ -3,21 +3,22 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Activities whose token came, or changed, when what the others have had gone already (rows of `fan_out_queue` without
-/// a delivery): they get it by themselves, shard by shard, under the lease of their crowd's lane.
+/// Activities whose token came or changed after the newest content was sent to the others (rows of `fan_out_queue`
+/// without a delivery). They get it separately, shard by shard, under the lease of their crowd's lane.
 enum CrowdJoins {
-    /// Seconds after an `end` in which a phone may show an activity that did not get it: no activity is active longer.
+    /// Seconds after an `end` in which a phone may still show an activity that did not get it. No activity is active
+    /// longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
-    /// An activity whose token changes gets the newest content by itself once in so many seconds, with the token of then.
+    /// The shortest time between two separate pushes of the newest content to an activity whose token changes.
     static let rest: PostgresQuery = "interval '30 s'"
     /// Seconds before a member that did not get it is tried again.
     static let pause: TimeInterval = 5
 
     // MARK: Coming
 
-    /// Queues those of these activities that are in a crowd, which is made if it is not there.
+    /// Queues the activities that belong to a crowd; the crowd is made if it does not exist.
     ///
-    /// - Parameter activities: an expression of `bigint[]`: whose tokens came or changed.
+    /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens came or changed.
     static func queue(_ activities: PostgresQuery, now: Date) -> [PostgresQuery] {
         [
             CrowdRows.make(for: activities, now: now),
@@ -37,10 +38,10 @@ enum CrowdJoins {
         ]
     }
 
-    /// An update token belongs to one activity: a report of it takes it from the one that had it before, for both are
-    /// one phone.
+    /// Takes reported tokens away from the activities that had them before. An update token belongs to one activity;
+    /// both are on one phone.
     ///
-    /// - Parameter activities: an expression of `bigint[]`: whose tokens were reported.
+    /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens were reported.
     static func takeOver(_ activities: PostgresQuery) -> PostgresQuery {
         """
         update activities set update_token = null, registered_at = null, suspect_since = null
@@ -55,7 +56,7 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// Runs with members in the queue who wait for no message, by as many index probes as there are runs.
+    /// Runs that have members in the queue without a delivery. This needs as many index probes as there are such runs.
     static let waiting: PostgresQuery = """
         waiting as (
             (select run from fan_out_queue where delivery is null order by run limit 1)
@@ -65,8 +66,8 @@ enum CrowdJoins {
         )
         """
 
-    /// The first of a crowd of `waiting`, and the crowd's lane: looked up by key, for a plan that was made for empty tables
-    /// would read all lanes there are.
+    /// The first member in the queue of each crowd of `waiting`, and the crowd's lane. The lane is looked up by key,
+    /// because a plan that was made for empty tables would read all lanes.
     static let heads: PostgresQuery = """
         waiting w
         cross join lateral (select lane from fan_outs where id = w.run and policy = 'update' offset 0) c
@@ -75,7 +76,7 @@ enum CrowdJoins {
         cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = c.lane offset 0) l
         """
 
-    /// Locks lanes with late members and nothing under way; one that is locked is another claim's.
+    /// Locks lanes with late members and nothing under way. A lane that is locked belongs to another claim.
     static func lock(_ claim: LaneClaim, _ avoiding: [BundleID]) -> PostgresQuery {
         """
         with recursive \(waiting)
@@ -90,7 +91,7 @@ enum CrowdJoins {
         """
     }
 
-    /// The leads of lanes of crowds; a lane whose audience was removed has none.
+    /// The leads of crowds' lanes (`Lane.lead`). A lane whose audience was removed has none.
     static func leads(of lanes: [Int], on connection: PostgresConnection) async throws -> [Int: Int] {
         var leads: [Int: Int] = [:]
         for row in try await connection.query(
@@ -106,11 +107,11 @@ enum CrowdJoins {
         return leads
     }
 
-    /// The members of a lane whose time has come; one that is not in the crowd any more waits for nothing.
+    /// The due members of a lane. Members that are no longer in the crowd are removed from the queue.
     static func members(
         of lane: Int, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
-        // Locked, so that an activity that is reported anew meanwhile joins anew.
+        // The rows are locked, so that an activity that is reported again meanwhile joins again.
         let due: [Int] = try await connection.query(
             """
             select member from fan_out_queue
@@ -128,7 +129,7 @@ enum CrowdJoins {
         return members
     }
 
-    /// No member that waits on a lane gets anything.
+    /// Removes the due members of a lane from the queue, because there is nothing to send to them.
     static func forget(_ lane: Int, _ claim: LaneClaim) -> PostgresQuery {
         """
         delete from fan_out_queue
@@ -136,9 +137,9 @@ enum CrowdJoins {
         """
     }
 
-    /// Members that are in a shard of the lane's message wait for nothing else, unless they joined with another token since
-    /// the shard was read. Called under the lane's lock. Who is reported anew at this moment joins anew: its row is left,
-    /// not waited for. Without anybody who waits on the lane no row is looked for.
+    /// Removes members from the queue that a shard of the lane's message reaches, unless they joined with another token
+    /// since the shard was read. Call it under the lane's lock. A member that is reported at this moment joins again:
+    /// its row is skipped, not waited for. If nobody waits on the lane, no row is searched.
     static func reach(
         _ members: [CrowdShard.Member], of lane: Int, on connection: PostgresConnection
     ) async throws {
@@ -153,13 +154,13 @@ enum CrowdJoins {
                 """
             ).map { try $0.decode("member") })
         guard !waiting.isEmpty else { return }
-        // Another statement, which sees the tokens that came with the rows that are locked now.
+        // A separate statement sees the tokens that came with the rows that are locked now.
         try await connection.query(joined(members.filter { waiting.contains($0.activity) }, of: lane))
     }
 
     // MARK: Settling
 
-    /// Before `joined`, so that this sees the token of whoever joined again meanwhile.
+    /// Run it before `joined`, so that `joined` sees the token of a member that joined again meanwhile.
     static func lock(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         select from fan_out_queue where member = any(\(members.map(\.activity))) and run + 0 = \(CrowdRows.run(lane))
@@ -167,8 +168,9 @@ enum CrowdJoins {
         """
     }
 
-    /// They got what they waited for, unless they joined another lane or with another token meanwhile. `+ 0` keeps the
-    /// index by lane out: a plan that was made for an empty table would read all that wait there.
+    /// Removes members that got the content, unless they joined another lane or with another token meanwhile. `+ 0`
+    /// prevents the use of the index by run, because a plan that was made for an empty table would read all members
+    /// that wait there.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         delete from fan_out_queue j
@@ -180,7 +182,7 @@ enum CrowdJoins {
         """
     }
 
-    /// They did not, and are tried again.
+    /// Tries members that did not get the content again after `pause`.
     static func postponed(_ members: [CrowdShard.Member], of lane: Int, now: Date) -> PostgresQuery {
         """
         update fan_out_queue set due_at = \(now.addingTimeInterval(pause))
@@ -188,7 +190,7 @@ enum CrowdJoins {
         """
     }
 
-    /// Has members that want few pushes rest after one.
+    /// Records until when members that want few pushes rest after one.
     static func rest(_ members: [(activity: Int, until: Date)]) -> PostgresQuery {
         """
         update activities a set rests_until = r.until
@@ -198,10 +200,10 @@ enum CrowdJoins {
     }
 }
 
-/// Members that wait for a message that has gone to the others (rows of `fan_out_queue` with its delivery): APNs did not take
-/// it for them, or they want few pushes and rest. Written under their lane's lock.
+/// Members that wait for a message that was sent to the others (rows of `fan_out_queue` with its delivery): APNs did
+/// not take it for them, or they want few pushes and rest. The rows are written under their lane's lock.
 enum CrowdWaits {
-    /// Those of a message whose time has come. Who is not in the crowd any more is forgotten.
+    /// The due members of a message. Members that are no longer in the crowd are removed.
     static func shard(
         of delivery: Int, on lane: Int, size: Int, at now: Date, on connection: PostgresConnection
     ) async throws -> CrowdRows.Shard {
@@ -228,7 +230,7 @@ enum CrowdWaits {
             members: members, step: .queue(taken: ids.count, rested: attempts.values.count { $0 == 0 }))
     }
 
-    /// When the first of those that wait for a message may be sent to, some members left out.
+    /// When the first member that waits for a message is due, without some members; `nil`: no other waits.
     static func nextDue(
         of delivery: Int, on lane: Int, besides members: [Int], on connection: PostgresConnection
     ) async throws -> Date? {
@@ -240,7 +242,8 @@ enum CrowdWaits {
         ).first?.decode("due_at")
     }
 
-    /// Has members wait for a message. Who is reported anew meanwhile, with another token, gets the newest content by itself.
+    /// Queues members for a message. A member that joined with another token meanwhile gets the newest content
+    /// separately.
     static func queue(
         _ members: [(activity: Int, attempts: Int, at: Date)], for delivery: Int, on lane: Int
     ) -> PostgresQuery {
@@ -256,7 +259,7 @@ enum CrowdWaits {
         """
     }
 
-    /// They got what they waited for, or are not to get it.
+    /// Removes members that got the message, or will not get it.
     static func done(_ members: [Int], with delivery: Int, on lane: Int) -> PostgresQuery {
         """
         delete from fan_out_queue where member = any(\(members)) and run + 0 = \(CrowdRows.run(lane))
@@ -264,7 +267,7 @@ enum CrowdWaits {
         """
     }
 
-    /// Nobody waits for a message before this one any more.
+    /// Removes members that wait for a message before this one.
     static func forget(before delivery: Int, on lane: Int) -> PostgresQuery {
         "delete from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery < \(delivery)"
     }

@@ -11,12 +11,12 @@ struct CrowdNews {
     let priority: APNsPriority
     let expiresAt: Date
 
-    /// Reads what the lanes of an audience have come to.
+    /// Reads the newest content or the end from the lanes of an audience.
     ///
-    /// An update changes nothing where it was shown already: its timestamp is the last one. The start may have come after
-    /// the content, and shows a later timestamp then. Both are below every update to come.
+    /// Where the update is shown already, it changes nothing, because its timestamp is the last one. A start that was
+    /// sent after the content may show a later timestamp. Both are lower than the timestamp of every later update.
     ///
-    /// - Returns: `nil`: there is nothing, it is of no use any more, or no token takes it.
+    /// - Returns: `nil`: there is nothing, it is of no more use, or it is too large for a token.
     static func read(
         lane: Lane, lead: Lane, now: Date, on connection: PostgresConnection
     ) async throws -> CrowdNews? {
@@ -41,7 +41,7 @@ struct CrowdNews {
         guard let row = rows.first else { return nil }
         var payload = try row.content().payload
         if end == nil {
-            // The content of an end, where the event goes on.
+            // The content may come from an `end`, although the event continues.
             payload.event = .update
             payload.dismissalDate = nil
         }
@@ -57,10 +57,10 @@ struct CrowdNews {
             expiresAt: min(end ?? longest, longest))
     }
 
-    /// The end that an audience got; none: the clock closed its event. One that was taken back is not it, but for an
-    /// audience that was not opened again with its event.
+    /// The `end` that an audience got; no row: the event was closed automatically. An end that was undone does not
+    /// count, unless the audience was not opened again with its event.
     ///
-    /// - Parameter fencedAt: since when the audience gets nothing.
+    /// - Parameter fencedAt: when the audience's lanes were fenced.
     private static func end(of lane: Int, since fencedAt: Date) -> PostgresQuery {
         """
         select b.id from (select event_key, beside from audience_lanes where lane = \(lane) offset 0) v
@@ -79,14 +79,16 @@ struct CrowdNews {
 
     // MARK: What is shown
 
-    /// Whether a broadcast can be shown: it is not withdrawn, and cannot be until the commit.
+    /// Locks a broadcast that is about to be shown, so that it cannot be withdrawn before the commit; `false`: it was
+    /// withdrawn.
     static func hold(_ broadcast: UUID, on connection: PostgresConnection) async throws -> Bool {
         try await connection.query(
             "select from broadcasts where id = \(broadcast) and not cancelled for no key update"
         ).first != nil
     }
 
-    /// The content of a broadcast goes to a device by another way than its messages: it cannot be withdrawn any more.
+    /// Records that a broadcast's content is sent to a device by another way than its messages, so that it cannot be
+    /// withdrawn.
     static func show(_ broadcast: UUID) -> PostgresQuery {
         "update broadcasts set shown = true where id = \(broadcast) and not shown"
     }

@@ -19,11 +19,11 @@ enum CrowdRows {
     struct Shard {
         var members: [CrowdShard.Member] = []
         let step: FanOut.Step
-        /// When those that want few pushes and had one just now may be sent to, by activity.
+        /// Members that want few pushes and had one just now, with the end of their rest.
         var resting: [(activity: Int, until: Date)] = []
     }
 
-    /// The members beyond the cursor of a message. A message that rings goes to those that rest, too.
+    /// The members beyond the cursor of a message. A message that rings is also sent to members that rest.
     static func sweep(
         _ lane: Int, beyond cursor: Int, rings: Bool, size: Int, at now: Date, on connection: PostgresConnection
     ) async throws -> Shard {
@@ -56,7 +56,7 @@ enum CrowdRows {
     /// The run of a crowd's lane.
     static func run(_ lane: Int) -> PostgresQuery { "(select id from fan_outs where lane = \(lane))" }
 
-    /// Those of these activities that are in a lane's crowd, in order of their numbers.
+    /// The activities among these that are in a lane's crowd, in order of their numbers.
     static func members(
         _ ids: [Int], of lane: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
@@ -79,13 +79,14 @@ enum CrowdRows {
 
     // MARK: Coming and going
 
-    /// Makes lanes of crowds that are not there yet, beside their audiences' lanes: with their timestamps, so that those go
-    /// on rising on every device, their newest content and their end.
+    /// Makes the lanes of crowds that do not exist yet, beside their audiences' lanes. They get the last timestamp, so
+    /// that timestamps keep rising on every device, the newest content and the end.
     ///
-    /// Events are locked as an acceptance locks them: what is being accepted meanwhile is the newest content here, or
-    /// finds the crowd.
+    /// Events are locked as an acceptance locks them. So a broadcast that is accepted meanwhile is the newest content
+    /// here, or its acceptance finds the crowd.
     ///
-    /// - Parameter audiences: rows of an audience's lane (`beside`), its `event_key`, its `app` and the crowd's `variant`.
+    /// - Parameter audiences: rows with an audience's lane (`beside`), `event_key` and `app`, and the crowd's
+    ///   `variant`.
     private static func make(_ audiences: PostgresQuery) -> PostgresQuery {
         """
         with missing as (
@@ -124,7 +125,7 @@ enum CrowdRows {
             """)
     }
 
-    /// The same for activities, unless their events have been over for so long that no activity needs an end.
+    /// Makes the crowds of activities, unless their events have been over for so long that no activity needs an end.
     ///
     /// - Parameter activities: an expression of `bigint[]`.
     static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
@@ -141,16 +142,16 @@ enum CrowdRows {
             """)
     }
 
-    /// Activities by their numbers, and by nothing else: the index of all that are in a crowd looks as good to a plan
-    /// that was made for an empty table.
+    /// Activities by their numbers only. In a plan that was made for an empty table, the index of all activities in a
+    /// crowd would look as good.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func activities(_ ids: PostgresQuery) -> PostgresQuery {
         "(select * from activities where id = any(\(ids)) offset 0)"
     }
 
-    /// Has the crowds of an event get the content of the audiences of their variants, or of those that stand for them now.
-    /// Their lanes are locked.
+    /// Gives the lanes of an event's crowds the attributes of the audiences that they stand beside now
+    /// (`AudienceColumns.ofCrowd`). The lanes must be locked.
     static func follow(of key: String) -> PostgresQuery {
         """
         update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))
@@ -170,8 +171,8 @@ enum CrowdRows {
         """
     }
 
-    /// Whether a lane of a crowd has members. The order is that of the index of crowds: the one of all activities of an
-    /// event would look as good to a plan that was made for an empty table.
+    /// Whether a lane of a crowd has members. The order is that of the index of crowds: in a plan that was made for an
+    /// empty table, the index of all activities of an event would look as good.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from fan_outs c cross join lateral (
@@ -181,7 +182,7 @@ enum CrowdRows {
         """
     }
 
-    /// The lane that leads an audience's (`Lane.follow`): a channel's, or that of its crowd where it has no channel.
+    /// The lane that leads an audience (`Lane.lead`): its channel's lane, or its crowd's lane if it has no channel.
     ///
     /// - Parameters: rows of `audiences` and `app_environments`.
     static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {

@@ -3,10 +3,10 @@ internal import Grandstand
 internal import Postgres
 
 extension InstallationRows {
-    /// The statements that write changes back, in one round trip. Old tokens go before new ones come: a token that
-    /// changes hands is never two's.
+    /// The statements that write changes back, in one round trip. Old tokens are deleted before new ones are inserted,
+    /// so that a token never belongs to two installations.
     ///
-    /// - Returns: the last of them, where there are followers, queues those of open runs.
+    /// - Returns: the statements. If there are followers, the last one queues those of open runs.
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
@@ -61,7 +61,7 @@ extension InstallationRows {
             """
     }
 
-    /// Crowds go by the activities' copy of what an installation says of frequent pushes.
+    /// Copies an installation's choice about frequent pushes to its activities, which crowds read.
     private static func pace(_ records: [Register.Record]) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
@@ -71,8 +71,8 @@ extension InstallationRows {
             """
     }
 
-    /// A token's former holder may not be locked, when the token came to it after the locks were taken: what it has
-    /// registered since then stays.
+    /// A token's former holder is not locked if it got the token after the locks were taken. Tokens that it has
+    /// registered since then stay.
     private static func delete(_ tokens: [(row: Int, type: String, token: DeviceToken)]) -> PostgresQuery {
         let rows = tokens.map(\.row)
         return """
@@ -84,7 +84,7 @@ extension InstallationRows {
             """
     }
 
-    /// In the order of the unique index: a transaction that waits there for another has none waiting for itself.
+    /// In the order of the unique index, so that transactions that wait for each other's tokens cannot deadlock.
     private static func inOrder(
         _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)]
     ) -> [(key: InstallationKey, type: String, token: RegisteredToken)] {
@@ -131,9 +131,9 @@ extension InstallationRows {
 
     // MARK: Starts under way
 
-    /// An installation that takes a token over counts as started where its former holder does. Where a run is open and the
-    /// former holder has no result, it may have a push under way at this moment: the claim that takes the new holder off
-    /// the queue knows. No run is locked for that: whoever switches tokens stops no start.
+    /// An installation that takes over a token counts as started wherever its former holder does. If a run is open and
+    /// the former holder has no result, a push to it may be under way at this moment. The claim that takes the new
+    /// holder from the queue checks that. No run is locked here, so that nobody can stop a start by changing tokens.
     private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> [PostgresQuery] {
         let pairs: PostgresQuery = """
             unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
@@ -144,7 +144,7 @@ extension InstallationRows {
                 select id from installations where app = t.app and installation = t.new offset 0) n
             """
         return [
-            // Runs that were closed lately may begin anew: they were stopped, or their event was declared again.
+            // Runs that were closed lately may begin again: they were stopped, or their event was declared again.
             """
             insert into starts (run, installation, state, reason, at)
             select r.id, n.id, s.state, s.reason, s.at from \(pairs)
@@ -171,8 +171,8 @@ extension InstallationRows {
         ]
     }
 
-    /// Late followers: an open run that they follow, and have a token for, gets them in its queue, unless they have had
-    /// its start. A push that was refused was none: a run that sees why may repeat it to another token.
+    /// Queues late followers in each open run that they follow and have a token for, unless they have had its start. A
+    /// refused push does not count: the run may repeat it to another token.
     private static func queue(
         _ followers: [(key: InstallationKey, record: Register.Record)], at now: Date
     ) -> PostgresQuery {

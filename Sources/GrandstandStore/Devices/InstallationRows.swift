@@ -40,7 +40,7 @@ enum InstallationRows {
         "select from installations where id = any(array(\(ids(names)))) order by id for no key update"
     }
 
-    /// The apps that are there still; they stay until the transaction ends.
+    /// Locks the apps that still exist, so that they stay until the transaction ends.
     static func lockApps(_ keys: [InstallationKey]) -> PostgresQuery {
         """
         select e.id from app_environments e join apps a using (bundle_id)
@@ -50,7 +50,7 @@ enum InstallationRows {
 
     /// What the installations of these apps hold, for `accounts(_:)`.
     ///
-    /// - Parameter now: whose hour is this hour.
+    /// - Parameter now: its hour counts as the present hour.
     static func account(_ apps: PostgresQuery, at now: Date) -> PostgresQuery {
         let hour: PostgresQuery = "date_trunc('hour', \(now)::timestamptz, 'UTC')"
         return """
@@ -73,7 +73,7 @@ enum InstallationRows {
             createdBefore: try row.decode("created_before"), bytes: try row.decode("bytes"))
     }
 
-    /// Rows of installations by their names: `n` is what names them, `i.id` the row.
+    /// The rows of installations by app and UUID: `n` has these, `i.id` is the row.
     static func rows(_ apps: [Int], _ ids: [UUID]) -> PostgresQuery {
         """
         unnest(\(apps.map(Int32.init)), \(ids)) as n(app, installation) cross join lateral (
@@ -136,7 +136,7 @@ enum InstallationRows {
         return known
     }
 
-    /// Text whose form a CHECK or this code guarantees.
+    /// Converts a value whose form a CHECK or this code guarantees.
     private static func known<Raw, Value>(_ raw: Raw, _ column: String, _ convert: (Raw) -> Value?) throws -> Value {
         guard let value = convert(raw) else { throw UnknownWord(column: column, text: "what cannot be read") }
         return value

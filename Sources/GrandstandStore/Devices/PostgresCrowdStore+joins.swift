@@ -3,17 +3,18 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresCrowdStore {
-    /// Members of one shard that came late: it holds up a message of its lane for as long as it takes.
+    /// The most late members of one shard, because a message of the lane waits as long as the shard takes.
     private static let joinSize = 500
 
-    /// Leases lanes for late members, and takes as many of each as one shard has.
+    /// Leases lanes for late members, and takes one shard of each.
     func joins(
         _ claim: LaneClaim, size: @Sendable (BundleID) -> Int, avoiding: [BundleID]
     ) async throws -> [CrowdShard] {
         try await database.transaction { connection in
             let due: [Int] = try await connection.query(CrowdJoins.lock(claim, avoiding)).map { try $0.decode("id") }
             guard !due.isEmpty else { return [] }
-            // An acceptance or withdrawal has the locks of all lanes of an audience: what they are now is final.
+            // An acceptance or withdrawal locks all lanes of an audience. While the crowd's lane is locked, its lead
+            // does not change.
             let leads = try await CrowdJoins.leads(of: due, on: connection)
             let ids = Set(due).union(leads.values).sorted()
             let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
@@ -37,9 +38,9 @@ extension PostgresCrowdStore {
         }
     }
 
-    /// The shard of one lane; `nil`: no member is to get anything, or the lane has more urgent things to do.
+    /// The shard of one lane; `nil`: there is nothing to send, or the lane has something more urgent to do.
     ///
-    /// - Parameter lead: that of its audience; `nil`: the audience was removed.
+    /// - Parameter lead: the lead of its audience; `nil`: the audience was removed.
     private static func join(
         _ lane: inout Lane, _ lead: Lane?, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> CrowdShard? {
@@ -51,7 +52,7 @@ extension PostgresCrowdStore {
         }
         guard lane.lease(for: claim) else { return nil }
         let due = try await CrowdJoins.members(of: lane.id, claim, size: size, on: connection)
-        // Their shard of a message that waits, for the lane's interval say, is what they joined for.
+        // A message that waits, for the lane's interval for example, will reach these members in one of its shards.
         let reached = due.filter { lane.reaches($0.activity) }
         if !reached.isEmpty {
             try await connection.query(CrowdJoins.postponed(reached, of: lane.id, now: claim.at))

@@ -3,9 +3,9 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// The durable way of broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`,
-/// `activities`, `lanes` and `deliveries`. A lane's row is locked before anything of it
-/// changes, as for channels; a shard is what the lane's lease is for.
+/// Broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`, `activities`,
+/// `lanes` and `deliveries`. A lane's row is locked before anything of it changes, as for channels. A lane's lease is
+/// for one shard.
 package struct PostgresCrowdStore: ShardStore {
     let database: Database
     private let intervals: Intervals
@@ -13,7 +13,7 @@ package struct PostgresCrowdStore: ShardStore {
     package struct Intervals: Sendable {
         /// Seconds between two messages of one lane.
         package var lane: TimeInterval
-        /// Seconds for which people who switched frequent pushes off rest after a push.
+        /// Seconds without a further push after one, for phones whose owner switched frequent pushes off.
         package var rest: TimeInterval
 
         package init(lane: TimeInterval, rest: TimeInterval) {
@@ -52,7 +52,7 @@ package struct PostgresCrowdStore: ShardStore {
         do {
             return shards + (try await joins(joinClaim, size: claim.size(of:), avoiding: claim.avoiding))
         } catch  where !shards.isEmpty {
-            // Shards that were leased are given back before the end of their lease.
+            // The shards that are leased already are returned, so that they are sent before their lease ends.
             return shards
         }
     }
@@ -108,7 +108,7 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// The members of a message's next shard: of its sweep, then of its queue.
+    /// The members of a message's next shard: first of its sweep, then of its queue.
     private static func members(
         for delivery: Int, _ next: FanOut.Next, rings: Bool, of lane: Int, size: Int, at now: Date,
         on connection: PostgresConnection
@@ -178,7 +178,7 @@ package struct PostgresCrowdStore: ShardStore {
         try await settle(care, [], rests, now: now)
     }
 
-    /// Records what became of a shard of a message, and who waits for it still.
+    /// Records the outcome of a message's shard, and the members that still wait for the message.
     private func settle(
         _ shard: CrowdShard, _ outcomes: [PushOutcome<CrowdShard.Member>], of delivery: Int, replica: UUID, now: Date
     ) async throws {
@@ -206,8 +206,8 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Members that are to be tried again, and when: what APNs did not take at its time, what was not sent at once. A try
-    /// counts also where nothing was sent, for members without one are those that rest.
+    /// Members that are tried again, and when. A push that APNs did not take is repeated at its time, one that was not
+    /// sent at once. At least one attempt is counted, because members without an attempt are those that rest.
     private static func again(
         _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
     ) -> [(activity: Int, attempts: Int, at: Date)] {
@@ -230,7 +230,8 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Apart from the lane: a report of an activity locks it before its event, whose lock comes before lanes'.
+    /// Without the lane: a report of an activity locks the activity before its event, and events are locked before
+    /// lanes.
     private func settle(
         _ care: TokenCare, _ joins: [PostgresQuery], _ rests: [(activity: Int, until: Date)], now: Date
     ) async throws {
@@ -243,7 +244,7 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Those whose push needs no repetition, or the others.
+    /// The members whose push needs no repetition, or the others.
     private static func members(
         _ outcomes: [PushOutcome<CrowdShard.Member>], decided: Bool
     ) -> [CrowdShard.Member] {

@@ -5,28 +5,29 @@ internal import Postgres
 
 /// Installations in the tables `installations`, `start_tokens`, `follows` and `activities`.
 ///
-/// Registrations are the storm of a goal, reports of activities that of a start: those that come together share a
-/// transaction (`Batch`), by statements that look everything up by key.
+/// A goal brings many registrations at once, and a start many reports of activities. Those that arrive together share a
+/// transaction (`Batch`), whose statements look everything up by key.
 package struct PostgresInstallationStore: InstallationStore {
     let database: Database
-    /// For what reads much.
+    /// For queries that read many rows.
     let reading: Database
     let numbers: AppNumbers
     let registrations: Batch<Registration, Result<Bool, Problem>>
     let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
-    /// Transactions of each kind at a time: one, unless it waits for a lock.
+    /// The most transactions of each kind at a time. A second one begins only if the first takes long, as when it waits
+    /// for a lock.
     private static let places = 2
-    /// A connection in each place, and some for reading and forgetting.
+    /// One connection for each place, and two for reading and deleting.
     package static let connections = 2 * places + 2
     private static let patience = Duration.milliseconds(50)
     private static let limit = 200
 
     /// - Parameters:
-    ///   - database: with `connections`, planned as the outbox's.
+    ///   - database: has `connections` connections with the outbox's session settings.
     ///   - reading: other connections for statistics; `nil`: the same.
     ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
-    ///   - outages: hears when the loops cannot be woken.
+    ///   - outages: is told when the loops cannot be woken.
     package init(
         _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: (any OutageReporter)? = nil
     ) {
@@ -37,7 +38,7 @@ package struct PostgresInstallationStore: InstallationStore {
         let transaction = RegistrationTransaction(
             database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
-        // A database that is away is away for all of them.
+        // A database that is away is away for every item.
         let isEveryones: @Sendable (any Error) -> Bool = { error in
             guard let problem = error as? Problem else { return false }
             return problem.kind == .storeUnavailable && problem != .contention
@@ -56,7 +57,7 @@ package struct PostgresInstallationStore: InstallationStore {
         do {
             return try await register(state, of: id, secret: secret, now: now)
         } catch let problem as Problem where problem.kind == .appNotFound {
-            // It may be registered anew, under another number.
+            // The app may have been registered again, under another number.
             return try await register(state, of: id, secret: secret, now: now)
         }
     }

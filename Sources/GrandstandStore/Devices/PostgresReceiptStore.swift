@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Receipts in the table of this name.
+/// Receipts in the table `receipts`.
 extension PostgresInstallationStore: ReceiptStore {
     package func record(
         _ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date
@@ -17,11 +17,11 @@ extension PostgresInstallationStore: ReceiptStore {
         }
     }
 
-    /// Records what is new, up to the bounds (`ReceiptBounds`) and while the app's installations hold less than they may
-    /// (`DeviceAccount`). The installation's row is locked, so no other transaction counts its receipts meanwhile; they are
-    /// counted once, whatever the batch names.
+    /// Records new receipts, up to the bounds (`ReceiptBounds`) and while the app's installations hold less than they
+    /// may (`DeviceAccount`). The installation's row is locked, so no other transaction adds receipts of it meanwhile.
+    /// Its receipts are counted once for the whole batch.
     ///
-    /// - Returns: the statement; its row has `n`, how many items are known now.
+    /// - Returns: the statement. Its row has `n`: the number of items that are known now.
     private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {
         let items = batch.items
         return """
@@ -104,7 +104,7 @@ extension PostgresInstallationStore: ReceiptStore {
         AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
     }
 
-    /// Whether APNs accepted a delivery `d`, of a crowd's for one member at least.
+    /// Whether APNs accepted a delivery `d`; for a crowd's delivery, whether APNs accepted it for at least one member.
     private static let isAccepted: PostgresQuery =
         "(d.state = 'accepted' or coalesce((d.fan_out->>'accepted')::integer > 0, false))"
 
@@ -121,9 +121,10 @@ extension PostgresInstallationStore: ReceiptStore {
         """
     }
 
-    /// Receipts by the tenth of a second, so that millions are some thousand rows; without a time where the clock is not
-    /// known, for that is not measured. A phone that sent no `sentAt` has corrected its clock by the `Date` of our answers;
-    /// if it says that it showed something after the receipt arrived, it has not. Of timestamps that no broadcast has, as starts do, those that most showed.
+    /// Receipts counted by the tenth of a second, so that millions become some thousand rows. If a phone's clock is not
+    /// known, the time is left out, because it is not measured. A phone that sent no `sentAt` has corrected its clock
+    /// by the `Date` of answers. If it says that it showed something after the receipt arrived, its clock is not known
+    /// either. Timestamps that no broadcast has, such as those of starts, are limited to those that most phones showed.
     private static func tallies(_ key: EventKey, beside sent: [Int], within reach: AppReach) -> PostgresQuery {
         """
         with told as (

@@ -19,13 +19,13 @@ struct RegistrationTransaction: Sendable {
     /// Installations of one app that may be new in an hour; `nil`: any number.
     let mostNew: Int?
 
-    /// How often a transaction is repeated that conflicted with another.
+    /// The most attempts of a transaction that conflicts with others.
     private static let attempts = 4
 
-    /// Registers in order. Most of what comes is a repeat: it is read without a lock, and nothing is written for it; the
-    /// rest is decided once more under locks.
+    /// Registers in order. Most registrations are repetitions: they are read without a lock, and nothing is written.
+    /// The others are decided again under locks.
     ///
-    /// - Throws: `Problem.contention` when others were in the way several times in a row.
+    /// - Throws: `Problem.contention` if other transactions were in the way several times in a row.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
         var register = try InstallationRows.register(
             try await database.query(InstallationRows.load(Self.names(all))))

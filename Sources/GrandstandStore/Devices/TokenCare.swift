@@ -2,20 +2,20 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The consequences of APNs' answers for tokens: one that is gone is removed, a suspect one is not used until its app
-/// registers it again, and both only as long as it is still the one that was sent.
+/// The consequences of APNs' answers for tokens. A token that is gone is removed; a suspect one is not used until its
+/// app registers it again. Both happen only if the owner still has the token that the push was sent to.
 struct TokenCare {
     /// Where tokens are kept.
     enum Place {
-        /// `start_tokens`, of this type of attributes; a token is an installation's.
+        /// `start_tokens` of this type of attributes; the owner is an installation.
         case starts(attributesType: String)
-        /// `activities`; a token is an activity's.
+        /// `activities`; the owner is an activity.
         case activities
     }
 
-    /// A push and what became of it.
+    /// A push and its outcome.
     struct Answer {
-        /// Of the installation, or of the activity: the row's number.
+        /// The number of the installation's or activity's row.
         let owner: Int
         let token: DeviceToken
         let sentAt: Date
@@ -24,7 +24,7 @@ struct TokenCare {
 
     private struct Refused {
         let answer: Answer
-        /// A token that was registered later may be good.
+        /// A token that was registered later is not affected, because it may be good.
         let before: Date
         let reason: String
     }
@@ -46,8 +46,8 @@ struct TokenCare {
         suspect.sort { $0.answer.owner < $1.answer.owner }
     }
 
-    /// The statements that prune tokens, for the transaction of the verdicts. A registration locks tokens before it
-    /// queues for a start, so these go before anything is queued.
+    /// The statements that remove or mark tokens, for the transaction of the verdicts. A registration locks tokens
+    /// before it queues for a start, so these statements come before any that queue.
     ///
     /// - Parameter others: activities that the transaction changes as well.
     func pruning(_ place: Place, besides others: [Int] = [], now: Date) -> [PostgresQuery] {
@@ -60,14 +60,14 @@ struct TokenCare {
         return statements
     }
 
-    /// In order of their numbers, as reports lock them (`ActivityReportTransaction`): an update locks its rows in
-    /// whichever order its plan finds them.
+    /// Locks activities in order of their numbers, as reports do (`ActivityReportTransaction`). An update alone would
+    /// lock its rows in the order of its plan.
     private func lockActivities(_ others: [Int]) -> PostgresQuery {
         let ids = Set((gone + suspect).map(\.answer.owner) + others).sorted()
         return "select from activities where id = any(\(ids)) order by id for no key update"
     }
 
-    /// The tokens `refused` as rows `r`, and the condition that a row `t` still has the one that was sent.
+    /// The refused tokens as rows `r`. `isSame` is the condition that a row `t` still has the token that was sent.
     private static func rows(_ refused: [Refused]) -> PostgresQuery {
         """
         unnest(\(refused.map(\.answer.owner)), \(refused.map(\.answer.token.hex)), \(refused.map(\.before)),

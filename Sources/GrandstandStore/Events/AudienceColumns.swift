@@ -2,11 +2,11 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// The columns of `audiences`, `lanes` and `channels` that say which audience of its event a row is of (`Audience.ID`),
-/// and those of its attributes.
+/// The columns of `audiences`, `lanes` and `channels` that say which audience of its event a row belongs to
+/// (`Audience.ID`), and the columns of the audience's attributes.
 enum AudienceColumns {
     private static let idNames = ["bundle_id", "environment", "variant"]
-    /// Attributes of which lanes have a copy: a message is planned by them.
+    /// Attributes of which lanes have a copy, because messages are planned by them.
     private static let laneNames = ["storage_policy", "priority"]
     /// Of these, the ones that a crowd's lane takes over from its audience.
     private static let crowdNames = ["priority"]
@@ -51,13 +51,13 @@ enum AudienceColumns {
         "\(row).bundle_id = \(other).bundle_id and \(row).environment = \(other).environment"
     }
 
-    /// Of the audiences that an event has in an app and environment, the one that lookups take where no variant is asked
-    /// for: the one without, else the first that is not over, else the first.
+    /// Selects, among an event's audiences in an app and environment, the one for lookups that name no variant: the
+    /// audience without a variant, else the first that is not over, else the first.
     ///
     /// - Parameters:
     ///   - key: an expression for the event's key.
     ///   - app: a row with `bundle_id` and `environment`.
-    ///   - condition: on those that count, rows `n`.
+    ///   - condition: a condition on rows `n`; other audiences do not count.
     static func first(
         of key: PostgresQuery, in app: PostgresQuery, where condition: PostgresQuery = "true"
     ) -> PostgresQuery {
@@ -68,7 +68,7 @@ enum AudienceColumns {
         """
     }
 
-    /// Those that selectors in a column name (`isSelected`).
+    /// Selects the audiences that the selectors in a column name (`isSelected`).
     ///
     /// - Parameters: expressions for the event's key and the selectors, and a row with `bundle_id` and `environment`.
     static func selected(of key: PostgresQuery, in app: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
@@ -78,8 +78,9 @@ enum AudienceColumns {
         """
     }
 
-    /// The one that the crowd of a variant stands beside: the one of that variant; where it was removed, the one without a
-    /// variant, else the first. It stays so after its end, because the crowd got that end.
+    /// Selects the audience that the crowd of a variant stands beside: the audience of that variant or, if it was
+    /// removed, the one without a variant, else the first. It counts also after its end, because the crowd got that
+    /// end.
     static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
@@ -105,16 +106,16 @@ enum AudienceColumns {
         """
     }
 
-    /// Whether a channel is as its audience wants it: another policy is another channel.
+    /// Whether a channel serves an audience: it has the audience's storage policy.
     ///
-    /// - Parameter other: the audience, or another channel that is as it wants it.
+    /// - Parameter other: the audience, or another channel that serves it.
     static func serves(_ channel: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
         "\(isSame(channel, other)) and \(channel).storage_policy = \(other).storage_policy"
     }
 
-    /// The same for a table of channels that an index by app could read, and should not: `|| ''` keeps the planner from
-    /// it. It takes that index as long as it knows nothing of a table that just grew; then every audience reads all
-    /// channels of its app (26 s while 10,000 events were made).
+    /// As `serves`, for a query in which the planner must not read channels by the index of apps: `|| ''` prevents
+    /// that. The planner takes that index as long as it has no statistics of a table that just grew. Then every
+    /// audience reads all channels of its app (26 s while 10,000 events were made).
     static func servesOfEvent(_ channel: PostgresQuery, _ audience: PostgresQuery) -> PostgresQuery {
         """
         \(channel).bundle_id || '' = \(audience).bundle_id and \(channel).environment = \(audience).environment

@@ -3,8 +3,8 @@ internal import Grandstand
 internal import JSON
 internal import Postgres
 
-/// The columns of an event's own row that its organiser declares, each named in this file alone. Topics, start and
-/// audiences are written by statements of their own.
+/// The columns of an event's own row that its organiser declares; only this file names them. Other statements write
+/// topics, start and audiences.
 enum EventColumns {
     private struct Column: Sendable {
         let name: PostgresQuery
@@ -35,7 +35,7 @@ enum EventColumns {
         specification.defaults.isEmpty ? nil : JSONWriter.text(Contract.EventDefaults(specification.defaults))
     }
 
-    /// Their names.
+    /// The names of the columns.
     static let declared = list(columns.map(\.name))
 
     /// The values that an `insert` proposed, in the same order.
@@ -53,8 +53,8 @@ enum EventColumns {
     ///
     /// - Parameters:
     ///   - row: has the columns `read`.
-    ///   - audiences: the event's, of rows of their own.
-    ///   - start: the event's, of a row of its own.
+    ///   - audiences: the event's audiences, from their own rows.
+    ///   - start: the event's start, from its own row.
     static func specification(
         _ row: PostgresRow, audiences: [Audience], start: StartDeclaration?
     ) throws -> EventSpecification {

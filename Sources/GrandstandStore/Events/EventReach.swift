@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Whether events and broadcasts are within a caller's reach, decided by the audiences the event has now: an app that
-/// was removed has no part in it any more, whatever was sent to it.
+/// Decides whether events and broadcasts are within a caller's reach, by the audiences that the event has now. An app
+/// whose audiences were removed no longer counts, whatever was sent to it.
 enum EventReach {
-    /// The condition on an event, or `true`.
+    /// The condition that an event is within reach; `true` if the reach has no limit.
     ///
     /// - Parameter key: an expression for the event's key.
     static func covers(_ reach: AppReach, event key: PostgresQuery) -> PostgresQuery {
@@ -20,7 +20,7 @@ enum EventReach {
         return "(starts_with(\(key), \(prefix.rawValue)) and \(isOfApps ?? "true"))"
     }
 
-    /// The condition on the lane `l` of a delivery, or `true`.
+    /// The condition that the lane `l` of a delivery is within reach; `true` if all apps are.
     static func covers(_ reach: AppReach, lane: PostgresQuery) -> PostgresQuery {
         guard let topics = reach.topics else { return "true" }
         return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
@@ -28,7 +28,8 @@ enum EventReach {
 
     /// Refuses an event that is out of reach, by what this transaction sees.
     ///
-    /// - Throws: `event-not-found`, or `forbidden` for who wants to declare it. An event that is not there is not refused.
+    /// - Throws: `event-not-found`, or `forbidden` if the caller declares the event. An event that does not exist is
+    ///   not refused.
     static func require(
         _ reach: AppReach, event key: EventKey, declaring: Bool = false, on connection: some PostgresQuerying
     ) async throws {
@@ -40,7 +41,7 @@ enum EventReach {
         }
     }
 
-    /// Refuses a name for a new event where other keys are bound to a prefix of it.
+    /// Refuses the key of a new event if other API keys are bound to a prefix of it.
     ///
     /// - Throws: `forbidden`.
     static func requireFree(
@@ -55,8 +56,8 @@ enum EventReach {
         guard reserved.isEmpty else { throw Problem.takenEvent(key) }
     }
 
-    /// Whether a broadcast of an event, or to a channel, is within reach. One that went to other apps only, before the event
-    /// was this app's, is out of reach too.
+    /// Whether a broadcast of an event, or to a channel, is within reach. A broadcast that was sent only to other apps,
+    /// before the event had an audience of this app, is not.
     static func reaches(
         _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
     ) async throws -> Bool {
@@ -66,8 +67,8 @@ enum EventReach {
         return try known.first?.decode(Bool.self, "is_covered") ?? true
     }
 
-    /// The condition on a broadcast, or `true`: its event is within reach, or the channel or token it is for; and of those that
-    /// got deliveries, one at least went to an app within reach.
+    /// The condition that a broadcast is within reach; `true` if the reach has no limit. Its event, channel or token
+    /// must be within reach. If it has deliveries, at least one must be to an app within reach.
     ///
     /// - Parameter alias: of the row of `broadcasts`.
     static func covers(_ reach: AppReach, broadcast alias: PostgresQuery) -> PostgresQuery {

@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What becomes of an event's audiences, their lanes and their channels when the event is declared anew.
+/// What happens to an event's audiences, their lanes and their channels when the event is declared again.
 extension PostgresEventStore {
-    /// Makes the rows of `audiences` what the specification says.
+    /// Writes the rows of `audiences` as the specification has them.
     ///
-    /// - Returns: the apps of those that go and those that stay or come, the audiences that get another channel, and
-    ///   warnings of those that lose one.
+    /// - Returns: the apps of the audiences before and after, the audiences that get another channel, and warnings
+    ///   about audiences that lose one.
     static func writeAudiences(
         _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
     ) async throws -> (apps: Set<BundleID>, moved: [Audience], warnings: [String]) {
@@ -46,7 +46,7 @@ extension PostgresEventStore {
                 warnings.append(audience.warning(lost: lost))
             }
             try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
-            // A priority is no matter of the channel.
+            // Another priority needs no other channel.
             guard audience.delivery == .channel,
                 (before.storagePolicy, before.delivery) != (audience.storagePolicy, audience.delivery)
             else { continue }
@@ -82,8 +82,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Every lane that a change of the audiences may close, open again or give another channel, by one statement in
-    /// order of IDs: settlements lock the same lanes in that order.
+    /// Locks every lane that a change of the audiences may close, reopen or give another channel, by one statement in
+    /// order of IDs, because settlements lock the same lanes in that order.
     private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
         try await connection.query(
             """
@@ -94,8 +94,8 @@ extension PostgresEventStore {
             """)
     }
 
-    /// An audience that comes back before its channel has retired takes up its old lane, so that timestamps go on
-    /// rising; one that had got its end stays closed.
+    /// Adds an audience. If it comes back before its channel has retired, it takes up its old lane, so that timestamps
+    /// keep rising. A lane that had got its end stays closed.
     private static func add(
         _ audience: Audience, to key: String, at position: Int, isNew: Bool, now: Date,
         on connection: PostgresConnection
@@ -132,7 +132,7 @@ extension PostgresEventStore {
         if !isNew { try await reopenCrowds(of: audience.id, of: key, now: now, on: connection) }
     }
 
-    /// Activities with tokens are an audience's again when it comes back.
+    /// Reopens the crowds of an audience that comes back, so that activities with tokens get its messages again.
     private static func reopenCrowds(
         of audience: Audience.ID, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -151,11 +151,11 @@ extension PostgresEventStore {
         """
     }
 
-    /// Nothing more is sent to removed audiences; `ChannelStore.align` retires their channels. A crowd is its app's, as long
-    /// as the event has any audience there.
+    /// Removes audiences: nothing more is sent to them, and `ChannelStore.align` retires their channels. A crowd stays
+    /// as long as the event has any audience in its app.
     ///
-    /// - Parameter apps: those that have none any more.
-    /// - Returns: those of them that got no end.
+    /// - Parameter apps: the apps that have no audience left.
+    /// - Returns: the removed audiences that got no end.
     private static func remove(
         _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, now: Date, on connection: PostgresConnection
     ) async throws -> [DeclarationWarnings.Removed] {
@@ -175,7 +175,8 @@ extension PostgresEventStore {
         return withoutEnd
     }
 
-    /// Audiences that are about to be removed and got no end. Activities with tokens are counted with the first of an app's.
+    /// Audiences that are about to be removed and got no end. Activities with tokens are counted once for each app,
+    /// with its first audience.
     private static func withoutEnd(
         _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, on connection: PostgresConnection
     ) async throws -> [DeclarationWarnings.Removed] {
@@ -199,8 +200,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// A channel that was given up and is not retired yet serves its audience again. Any other is made by
-    /// `ChannelStore.align`, which retires what was given up.
+    /// Gives an audience its former channel again, if that is not retired yet. Any other channel is made by
+    /// `ChannelStore.align`, which also retires channels that were given up.
     private static func connect(
         _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {

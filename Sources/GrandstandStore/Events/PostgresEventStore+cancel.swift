@@ -35,7 +35,7 @@ extension PostgresEventStore {
                 update broadcasts set scheduled = false, cancelled = true
                 where event_key = \(key.rawValue) and scheduled
                 """,
-                // It was cancelled; that each of its audiences got its end is how.
+                // The ends may have set `ended_at`, but the event counts as cancelled.
                 """
                 update events set cancelled_at = \(now), ended_at = null, updated_at = \(now)
                 where key = \(key.rawValue)
@@ -48,9 +48,9 @@ extension PostgresEventStore {
         }
     }
 
-    /// An event that is over: its lanes take no `end` any more.
+    /// Checks an event that is over, so that its lanes take no `end`.
     ///
-    /// - Throws: `event-ended` where activities can be reached that got none.
+    /// - Throws: `event-ended` if activities that got no end can be reached.
     private static func requireEnds(of key: EventKey, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
@@ -74,8 +74,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. Nobody
-    /// follows a channel that was not made yet, and none is made for this; but such a channel's lane leads those of the
+    /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. A channel
+    /// that was not made yet has no followers, and none is made for this. But its lane leads the lanes of the
     /// audience's tokens, so it is closed only after the end was accepted for them.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
@@ -96,7 +96,7 @@ extension PostgresEventStore {
 
     /// Accepts broadcasts of an event in a transaction that has locked it.
     ///
-    /// - Returns: them, and why those were refused that were.
+    /// - Returns: for each request its broadcast, or why it was refused.
     @discardableResult
     static func accept(
         _ requests: [BroadcastRequest], for key: EventKey, by actor: AuditActor, now: Date,

@@ -4,8 +4,8 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// The messages that wait on the lane of an audience that is reached by tokens from now on go to its crowd, unless
-    /// that has the same already. The crowd leads: the audience's own lane, which keeps its place for a channel,
+    /// Moves the messages that wait on an audience's lane to its crowd, unless the crowd has them already. The audience
+    /// is reached by tokens from now on, so the crowd leads. The audience's own lane, which stays for a later channel,
     /// follows it.
     static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {
         let found = try await connection.query(
@@ -30,9 +30,9 @@ extension PostgresEventStore {
                 + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
     }
 
-    /// Has each audience's lanes follow the one that leads them now that the audiences have changed: one that came or moved
-    /// up leads the crowd of its app, and the crowd of one that is reached by tokens leads the audience's own. Their lanes
-    /// are locked.
+    /// Makes each audience's lanes follow their lead after the audiences have changed. An audience that was added or
+    /// moved up leads the crowd of its app. If an audience is reached by tokens, its crowd leads the audience's own
+    /// lane. The lanes must be locked.
     static func level(_ key: String, now: Date, on connection: PostgresConnection) async throws {
         try await connection.query(CrowdRows.follow(of: key))
         var leads: [Int: Int] = [:]
@@ -57,10 +57,10 @@ extension PostgresEventStore {
         try await connection.pipeline(LaneRows.write(changed.map(\.0), loaded: changed.map(\.1), at: now))
     }
 
-    /// Messages without a delivery on a crowd's lane.
+    /// Messages that a crowd's lane does not have yet.
     private struct Waiting {
         var messages: [LaneMessage] = []
-        /// Broadcasts that no token takes.
+        /// Broadcasts that are too large for tokens.
         var tooLarge: Set<UUID> = []
         /// `apns-expiration` where organisers set it, by broadcast.
         var headers: [UUID: Int] = [:]

@@ -30,7 +30,8 @@ extension PostgresEventStore {
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal) \(broadcasts)
             """
-        // Asked for many callers, in the task of one of them (`LookupContents`).
+        // The query is for many callers and runs in the task of one of them (`LookupContents`), so it gets its own
+        // time.
         let rows = try await PostgresPatience.renewing { try await database.query(query) }
         var entries: [LookupName: LookupEntry] = [:]
         for row in rows {
@@ -48,8 +49,8 @@ extension PostgresEventStore {
         return entries
     }
 
-    /// `aps.timestamp` of the broadcast `b` on the lane that leads the lanes of the audience `u`: as phones get it; before it
-    /// is sent, the lowest that it can get (`Lane.take`).
+    /// `aps.timestamp` of the broadcast `b` on the lane that leads the lanes of the audience `u`, as phones get it.
+    /// Before the broadcast is sent, it is the lowest timestamp that it can get (`Lane.take`).
     private static let timestamp: PostgresQuery = """
         (select coalesce(
             (select apns_timestamp from deliveries where broadcast_id = b.id and lane = lead.id limit 1),
@@ -59,11 +60,11 @@ extension PostgresEventStore {
         where v.event_key = u.event_key and v.beside = u.lane and v.is_lead and b.id is not null)
         """
 
-    /// When the event was over for the audience of lane `l`, as `ended_at`: with its own end, which may come before the
-    /// others. What is started on a closed lane could never be updated.
+    /// When the event ended for the audience of lane `l`, as `ended_at`. Its own end may come before the others'. An
+    /// activity that is started on a fenced lane could never be updated.
     static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
 
-    /// What the channel of a row waits for, of events `e` and `refusal`, as `channelWait` reads it.
+    /// The columns that show why there is no channel, of the event `e` and of `refusal`, as `channelWait` reads them.
     static let waitColumns: PostgresQuery = "e.channels_open_at, f.reason as refusal, f.next_attempt_at"
 
     /// The refused creation `f` of an audience `u` that has no channel `c`.

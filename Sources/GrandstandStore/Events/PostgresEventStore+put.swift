@@ -12,10 +12,10 @@ extension PostgresEventStore {
         let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
             let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
-            // Its row is locked now, or was made here: an event that another writer made a moment ago is seen, too.
+            // The row is locked now, or was made here, so an event that another writer has just made is seen, too.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
-                // Made by another writer since it was looked for.
+                // Another writer created it after the check.
                 if condition == .absent { try condition.check(0) }
             }
             if written == .over {
@@ -53,14 +53,14 @@ extension PostgresEventStore {
     private enum Written {
         case created
         case changed
-        /// Nothing was written.
+        /// The event is over, so nothing was written.
         case over
     }
 
-    /// Locks the event, refuses a name that is reserved for other keys, and refuses another version of it than the writer knows;
-    /// a version says nothing to strangers.
+    /// Locks the event. Refuses a key that is reserved for other API keys, and a version of the event other than the
+    /// writer knows. A caller without access to the event learns nothing of its version.
     ///
-    /// - Returns: the times that it has; `nil`: there is none yet.
+    /// - Returns: the event's times; `nil`: it does not exist yet.
     private static func check(
         _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, now: Date,
         on connection: PostgresConnection
@@ -76,8 +76,8 @@ extension PostgresEventStore {
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
     }
 
-    /// Takes along what moves with an event whose row is locked: scheduled broadcasts that count from its start. One that is
-    /// put off begins anew.
+    /// Moves what counts from the start of an event, whose row is locked: its scheduled broadcasts. A postponed event
+    /// loses its first update, so that it is scheduled again.
     ///
     /// - Returns: warnings about scheduled broadcasts.
     private static func move(
@@ -128,7 +128,7 @@ extension PostgresEventStore {
         return try row.decode(Bool.self, "created") ? .created : .changed
     }
 
-    /// Declares an event whose row is locked.
+    /// Writes the declaration of an event whose row is locked, and opens it again.
     static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
         """
         update events set (\(EventColumns.declared)) = (\(EventColumns.values(specification))), updated_at = \(now),
@@ -158,9 +158,9 @@ extension PostgresEventStore {
         }
     }
 
-    /// Holds the content of its start to the type of the start's attributes.
+    /// Checks the content of the event's start by the content type of the start's attributes.
     ///
-    /// - Returns: warnings about that, and about content types that an app does not have.
+    /// - Returns: warnings about that content, and about content types that an app does not have.
     /// - Throws: `content-mismatch`, `payload-too-large`.
     private static func checkContents(
         _ specification: EventSpecification, on connection: PostgresConnection
@@ -195,7 +195,7 @@ extension PostgresEventStore {
         return warnings
     }
 
-    /// Closes lanes and cancels what waits on them.
+    /// Closes lanes and cancels the messages that wait on them.
     static func close(_ lanes: [Int], now: Date, on connection: PostgresConnection) async throws {
         try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.close(at: now) }
     }

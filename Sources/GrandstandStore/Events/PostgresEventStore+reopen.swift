@@ -3,10 +3,10 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// Takes back what the clock did: the event, whose row is locked, is as it is specified now and takes broadcasts again.
-    /// Channels that are only kept are its own again; others open anew. An audience that got its own `end` stays closed.
+    /// Reopens an event that was closed automatically, and declares it. Its row must be locked. Channels that are only
+    /// kept serve it again; others are made. An audience that got its own `end` stays closed.
     ///
-    /// - Throws: `event-ended` for an event that its organiser ended or cancelled, and for a declaration of the past.
+    /// - Throws: `event-ended` if the organiser ended or cancelled the event, or if the declared times are in the past.
     static func reopen(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -43,7 +43,7 @@ extension PostgresEventStore {
         ])
     }
 
-    /// Channels of these lanes that are only kept are their audiences' own again.
+    /// Makes retiring channels of these lanes active again.
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
     static func keepChannels(of lanes: PostgresQuery, now: Date) -> PostgresQuery {

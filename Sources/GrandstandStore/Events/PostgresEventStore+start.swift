@@ -4,8 +4,8 @@ internal import Postgres
 
 /// An event's topics and the start it declares: the column `topics` and the table `event_starts`.
 extension PostgresEventStore {
-    /// Makes them what the specification says. Runs that are open are looked at anew: by the next claim, for what it
-    /// changes is done under a lock that no declaration should wait for.
+    /// Writes topics and start as the specification has them. The next claim looks at open runs again, because its
+    /// changes need a lock that no declaration should wait for.
     static func writeStart(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -20,7 +20,7 @@ extension PostgresEventStore {
         ])
     }
 
-    /// A start that was asked for or stopped by hand stays so. Declared once more without a change, it keeps its declarer.
+    /// A start that was asked for or stopped by hand stays so. A declaration without a change keeps `declared_by`.
     private static func declare(
         _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {
@@ -45,7 +45,7 @@ extension PostgresEventStore {
             """
     }
 
-    /// All that a row of `event_starts` declares, to be compared.
+    /// All declared columns of a row of `event_starts`, for a comparison.
     private static func said(_ row: PostgresQuery) -> PostgresQuery {
         """
         \(row).at, \(row).until, \(row).attributes_type, \(row).attributes::text, \(row).content_state::text,

@@ -3,15 +3,15 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Ends and cancellations that their organiser takes back.
+/// An organiser undoes the end or the cancellation of an event.
 extension PostgresEventStore {
     package func reopen(
         _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Reopening {
         let now = now.inMicroseconds
         let (parts, broadcasts) = try await database.transaction { connection -> ([Reopening.Part], [UUID]) in
-            // An alignment that still sees the event as over must not retire its channels after this; and it may lock the
-            // event, so it comes first.
+            // An alignment that still sees the event as over must not retire its channels after this. It may also lock
+            // the event, so this lock comes first.
             try await connection.query(PostgresChannelStore.lockAlignment)
             let events = try await connection.query(
                 """
@@ -20,7 +20,7 @@ extension PostgresEventStore {
                 """)
             guard let event = events.first else { throw Problem.noEvent(key) }
             try await EventReach.require(reach, event: key, on: connection)
-            // All of the event's, in their order: news goes by an acceptance, which locks them.
+            // Locks all lanes of the event, in their order. `sendNews` is an acceptance, which locks them, too.
             try await connection.query(
                 PostgresOutbox.lockLanes(
                     "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
@@ -56,25 +56,25 @@ extension PostgresEventStore {
     private struct AudienceLane {
         let id: Int
         let audience: Audience.ID
-        /// The others of its audience follow it.
+        /// Whether the other lanes of its audience follow it.
         let isLead: Bool
     }
 
-    /// The ends that were found when they were taken back.
+    /// What was found when the ends were undone.
     private struct Ends {
-        /// Audiences whose devices may have got one.
+        /// Audiences whose devices may have got an end.
         var left: Set<Audience.ID> = []
-        /// The broadcasts of those that are not sent any more.
+        /// The broadcasts of ends that are not sent any more.
         var cancelled: Set<UUID> = []
-        /// Broadcasts that had given way to one, and go after all: in order of acceptance.
+        /// Broadcasts that an end had superseded and that are sent after all, in order of acceptance.
         var resent: [UUID] = []
-        /// The audiences whose newest content is to be sent once more, by the broadcast that has it.
+        /// The audiences whose newest content must be sent once more, by the broadcast that has it.
         var news: [UUID: Set<Audience.ID>] = [:]
     }
 
     /// The lanes of all audiences that the event has now, or of those chosen.
     ///
-    /// - Throws: `invalid-request` for a chosen one that it lacks.
+    /// - Throws: `invalid-request` if a selector names no audience of the event.
     private static func lanes(
         of key: EventKey, _ chosen: [AudienceSelector]?, on connection: PostgresConnection
     ) async throws -> [AudienceLane] {
@@ -108,7 +108,7 @@ extension PostgresEventStore {
         var (lanes, ends) = (loaded, Ends())
         var unserved: [Int] = []
         let followers = Set(audiences.lazy.filter { !$0.isLead }.map(\.id))
-        // What an audience keeps for a channel, while it is reached by tokens, follows and gets nothing itself.
+        // The channel's lane of an audience that is reached by tokens only follows. It gets nothing itself.
         for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
             if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
@@ -126,7 +126,7 @@ extension PostgresEventStore {
             if let newest = lanes[index].newest { ends.news[newest, default: []].insert(lanes[index].audience.id) }
         }
         guard lanes != loaded else { return (ends, false) }
-        // A message that goes after all may have given way under another storage policy.
+        // A message that is sent after all may have been superseded under another storage policy.
         try await LaneRows.judgeExpirations(&lanes, on: connection)
         try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
@@ -134,7 +134,7 @@ extension PostgresEventStore {
         return (ends, true)
     }
 
-    /// Brings the lanes of each audience level with the one that leads.
+    /// Makes the lanes of each audience follow their lead.
     private static func follow(_ audiences: [AudienceLane], _ lanes: inout [Lane]) {
         let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         let leads = Dictionary(
@@ -147,7 +147,7 @@ extension PostgresEventStore {
         for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
     }
 
-    /// Ends of which nothing was sent to anybody are withdrawn as others are.
+    /// Withdraws ends of which nothing was sent to anybody, as other broadcasts are withdrawn.
     private static func withdraw(
         _ ends: Set<UUID>, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -163,7 +163,7 @@ extension PostgresEventStore {
         try await connection.pipeline(try rows.map { audit.withdrawal(of: try $0.decode("id"), wasScheduled: false) })
     }
 
-    /// The event's start goes on within its time; an installation that got one gets no other.
+    /// Resumes the event's start within its time. An installation that got a start gets no other.
     private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
@@ -182,10 +182,11 @@ extension PostgresEventStore {
         ])
     }
 
-    /// Sends what was true before the end once more, so that APNs stores that for devices which are offline, not the end.
+    /// Sends the newest content before the end once more, so that APNs stores it for devices that are offline, not the
+    /// end.
     ///
-    /// - Returns: the broadcasts. A content that is refused today (its event has activities with tokens by now, which take
-    ///   less) is not sent.
+    /// - Returns: the broadcasts. A content that is refused now is not sent, for example because the event has
+    ///   activities with tokens by now, which take less.
     private static func sendNews(
         _ news: [UUID: Set<Audience.ID>], of key: EventKey, by actor: AuditActor, now: Date,
         on connection: PostgresConnection
@@ -214,7 +215,7 @@ extension PostgresEventStore {
         return results.compactMap { try? $0.get().id }
     }
 
-    /// What became of the audiences of these lanes.
+    /// The result for each audience of these lanes.
     private static func parts(
         of key: EventKey, _ lanes: [AudienceLane], _ ends: Ends, on connection: PostgresConnection
     ) async throws -> [Reopening.Part] {

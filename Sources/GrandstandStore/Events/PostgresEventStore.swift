@@ -42,7 +42,7 @@ package struct PostgresEventStore: EventStore {
             e.version
         """
 
-    /// `Event.State` as an expression, for filters; a test holds the two together.
+    /// `Event.State` as an expression, for filters; a test compares the two.
     static func state(now: Date) -> PostgresQuery {
         """
         case when e.cancelled_at is not null then 'cancelled' when e.ended_at is not null then 'ended'
@@ -56,7 +56,7 @@ package struct PostgresEventStore: EventStore {
             endedAt: try row.decode("ended_at"), cancelledAt: try row.decode("cancelled_at"), now: now)
     }
 
-    /// Adds to each event its audiences and the channel of each: the one in use, else the latest.
+    /// Adds to each event its audiences and the channel of each: the one in use, or else the latest.
     func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }
@@ -90,9 +90,9 @@ package struct PostgresEventStore: EventStore {
                 state: state,
                 channels: shown.map { audience, channel, hasMessages in
                     guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
-                    // Of what is over only a message that waits gets one still.
+                    // An event that is over gets a channel only for a message that waits.
                     if channel == nil, state.isOver, !hasMessages { return Audience.ChannelStatus(state: .none) }
-                    // An open event gets another for one that was deleted.
+                    // An open event gets another channel in place of a deleted one.
                     let isGone = channel?.state == .deleted && !state.isOver
                     return Audience.ChannelStatus(
                         channel: isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)

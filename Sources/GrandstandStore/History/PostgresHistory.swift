@@ -4,24 +4,25 @@ internal import Postgres
 
 /// Deletes what is older than its retention: a statement for each kind of rows.
 package struct PostgresHistory: Sendable {
-    /// Rows of an event that one step deletes before the event itself: a run's starts are a million.
+    /// The most rows of events that one step deletes before the events themselves, because a run may have a million
+    /// starts.
     static let rowsOfEvents = 5_000
 
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, with all of theirs. What is still needed stays
-    /// (`RetentionRule.Rows`).
+    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, with all rows that belong to them. Rows
+    /// that are still needed stay (`RetentionRule.Rows`).
     ///
-    /// - Returns: how many.
+    /// - Returns: how many were deleted.
     package func prune(_ rows: RetentionRule.Rows, before cutoff: Date, limit: Int) async throws -> Int {
         switch rows {
         case .broadcasts: try await pruneBroadcasts(before: cutoff, limit: limit)
         case .events: try await pruneEvents(before: cutoff, limit: limit)
         case .channels: try await pruneChannels(before: cutoff, limit: limit)
         case .lanes: try await pruneLanes(before: cutoff, limit: limit)
-        // The function adds the entry that tells of it; nothing else gets past the trigger that keeps the log append-only.
+        // The function adds an entry about it. Nothing else gets past the trigger that keeps the log append-only.
         case .auditEntries:
             try await database.query(
                 "select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()) as entries"
@@ -46,8 +47,8 @@ package struct PostgresHistory: Sendable {
         }
     }
 
-    /// Deletes rows of a table that are done with once `time` is over and `condition` holds; a row that somebody has locked
-    /// waits for the next step.
+    /// Deletes rows of a table whose `time` is before the cutoff, if `condition` holds. A row that another transaction
+    /// has locked is left for the next step.
     private func prune(
         _ table: PostgresQuery, _ time: PostgresQuery, _ cutoff: Date, _ limit: Int,
         also condition: PostgresQuery = "true"
@@ -61,7 +62,7 @@ package struct PostgresHistory: Sendable {
         ).affectedRows
     }
 
-    /// Rows of hours that are over come to one for each app. No session writes to them any more.
+    /// Adds up the rows of past hours to one row for each app. No session writes to them any more.
     private func addUpDeviceHours(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.query(
             """
@@ -82,8 +83,8 @@ package struct PostgresHistory: Sendable {
         )[0].decode("n")
     }
 
-    /// The oldest are read by their index, in its order, until there are enough: statistics that are out of date would have
-    /// all of them read and sorted for each step.
+    /// Makes the planner read the oldest rows by their index, in its order, until there are enough. With statistics
+    /// that are out of date it would read and sort all rows in each step.
     private static let inOrder: PostgresQuery = """
         select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
         """
@@ -113,7 +114,7 @@ package struct PostgresHistory: Sendable {
 
     // MARK: Events
 
-    /// - Returns: `limit`, too, when there is more to forget of these events before they can go.
+    /// - Returns: how many events were deleted; `limit`, too, if more rows of these events must be deleted first.
     private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
             let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
@@ -135,8 +136,8 @@ package struct PostgresHistory: Sendable {
         }
     }
 
-    /// A channel that is at Apple, may be being made there or was deleted a short while ago keeps its event; so does a
-    /// message that waits.
+    /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, may be being made
+    /// there or was deleted lately, and while a message waits.
     private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
         """
         select e.key from events e
@@ -180,12 +181,12 @@ package struct PostgresHistory: Sendable {
         """
     }
 
-    /// Until the commit; see the trigger `forget_deliveries`.
+    /// Lets the trigger `forget_deliveries` delete history until the commit.
     private static let forgetting: PostgresQuery = "select set_config('grandstand.forgets_history', 'on', true)"
 
     // MARK: Channels and lanes
 
-    /// Lanes first, then channels, as everywhere. A channel that a reconciliation takes up again meanwhile stays.
+    /// Lanes are locked before channels, as everywhere. A channel that a reconciliation restores meanwhile stays.
     private func pruneChannels(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
             let ids: [UUID] = try await connection.pipeline([
@@ -231,7 +232,7 @@ package struct PostgresHistory: Sendable {
         }
     }
 
-    /// Deletes those lanes that are of no audience and of no channel any more.
+    /// Deletes those lanes that no longer belong to an audience or a channel.
     private static func unowned(_ condition: PostgresQuery) -> PostgresQuery {
         """
         delete from lanes l where \(condition) and l.channel is null and l.kind = 'channel'

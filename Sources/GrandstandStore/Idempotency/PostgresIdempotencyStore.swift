@@ -2,8 +2,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Kept answers in the table `idempotency_keys`. Its unique index is what serialises repetitions over all replicas: who
-/// inserts a name that another transaction is inserting waits for that one's end.
+/// Kept answers in the table `idempotency_keys`. Its unique index serialises repetitions over all replicas: a
+/// transaction that inserts a name that another one is inserting waits until that one ends.
 package struct PostgresIdempotencyStore: IdempotencyStore {
     let database: Database
     private let locks = KeyedLock<[UInt8]>()
@@ -32,17 +32,17 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         return outcome
     }
 
-    /// What stands under a name.
+    /// The row of a name.
     struct Entry {
         var answer: [UInt8]?
         var resource: UUID?
-        /// Another request carries it out.
+        /// Whether another request is carrying it out.
         var isTaken = false
         /// The lease of the request that took it now.
         var leasedUntil: Date?
     }
 
-    /// Takes the name, or finds what is kept under it. A name whose answer is past its time is free.
+    /// Takes the name, or returns its row. A name whose answer is older than `lifetime` is free.
     ///
     /// - Throws: `idempotency-mismatch`.
     static func begin(
@@ -119,7 +119,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
             do {
                 entry = try await take(seal, at: moment, leasedUntil: leasedUntil)
             } catch let problem as Problem where problem.kind == .storeUnavailable {
-                // It may have been taken all the same.
+                // The name may have been taken nevertheless.
                 await release(seal, leasedUntil: leasedUntil)
                 throw problem
             }
@@ -132,7 +132,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                     .idempotencyInProgress,
                     "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
             }
-            // Another replica has it; it does not tell when it is done.
+            // Another replica carries the request out. There is no signal when it is done.
             try await Task.sleep(for: .milliseconds(200))
         }
     }
@@ -151,13 +151,15 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     private func conclude(
         _ answer: KeptAnswer, _ seal: Seal, isReplay: Bool
     ) async -> IdempotentOutcome {
-        // It was done: that it could not be noted is no reason to call it failed. What was begun is noted.
+        // The work was done, so it is not reported as failed if the answer cannot be kept. Its resource is noted
+        // already.
         try? await Self.keep(answer, seal, on: database)
         return IdempotentOutcome(answer: answer, isReplay: isReplay)
     }
 
-    /// The next one may try at once. What was begun stays noted; where nothing was, the key is free for any request. A database
-    /// that is away is asked again until the lease is over, which nobody waits for here.
+    /// Gives the name back after a failure, so that the next request may try at once. A resource that was begun stays
+    /// noted; without one, the name is free for any request. If the database is away, this is repeated in the
+    /// background until the lease is over.
     private func release(_ seal: Seal, leasedUntil: Date?) async {
         let release: PostgresQuery = """
             with freed as (

@@ -2,12 +2,13 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The name of a kept answer, and the key that it is sealed with. The answer to `POST /v1/keys` holds a secret, so no
-/// answer lies open in the database: the sealing key comes from the caller's own secret, of which only a hash is kept.
+/// The name of a kept answer, and the key that encrypts it. The answer to `POST /v1/keys` contains a secret, so the
+/// database has all answers encrypted. The encryption key comes from the caller's own secret, of which only a hash is
+/// kept.
 struct Seal {
-    /// Names the request in the database.
+    /// Identifies the request in the database.
     let id: [UInt8]
-    /// Tells another request under the same name.
+    /// Differs for another request with the same name.
     let fingerprint: [UInt8]
     private let key: SymmetricKey
 

@@ -2,31 +2,33 @@ package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// All keys in memory, by the hash of their secret: a call is let in without asking the database.
+/// All keys in memory, by the hash of their secret, so that calls are authenticated without asking the database.
 ///
-/// Read anew whenever the journal says that one has changed, so a revocation holds within a second on every replica.
-/// While the database does not answer, keys that were known go on, for a bounded time: what they can do then is look up.
+/// The keys are read again whenever the journal says that one has changed, so a revocation takes effect within a second
+/// on every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then
+/// only look things up.
 ///
-/// A secret that memory does not have may be a key made a moment ago. Those are asked for together, in one query at a
-/// time: a flood of wrong keys makes the queries larger, not more, and a right one among them waits for its turn only.
+/// A secret that memory does not have may belong to a key that was made a moment ago. The database is asked for such
+/// secrets together, in one query at a time. Many wrong keys make the queries larger, not more; a right one among them
+/// only waits for its turn.
 package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private struct State {
         var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
-        /// `keys` by their names, made when one is asked for.
+        /// `keys` by their IDs, made when one is asked for.
         var byID: [UUID: APIKey]?
         var confirmedAt: Date?
         /// A change was announced and not read yet.
         var isBehind = true
-        /// Counts changes and readings: what was read before one may be older than it.
+        /// Counts changes and readings. A result that was read in an earlier epoch may be out of date.
         var epoch = 0
-        /// Hashes the database did not know a moment ago.
+        /// Hashes that the database did not know a moment ago, and until when they count as wrong.
         var unknown: [SecretHash: Date] = [:]
     }
 
     /// Seconds for which a wrong key is known to be wrong.
     private static let unknownFor: TimeInterval = 1
     private static let unknownCapacity = 10_000
-    /// Secrets in one query, and those that may wait for one.
+    /// The most secrets in one query, and the most that may wait for one.
     private static let questionLimit = 500
     private static let questionCapacity = 20_000
 
@@ -39,8 +41,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     private let questions: Batch<SecretHash, APIKey?>
 
     /// - Parameters:
-    ///   - staleLimit: seconds for which keys are believed that cannot be confirmed.
-    ///   - outages: hears when they cannot be read.
+    ///   - staleLimit: seconds for which keys stay valid that cannot be confirmed.
+    ///   - outages: is told when keys cannot be read.
     package init(
         _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: (any OutageReporter)? = nil,
         now: @escaping @Sendable () -> Date
@@ -80,7 +82,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
     }
 
-    /// - Returns: whether memory is level with the database; without the database it stays as it was.
+    /// - Returns: whether the database answered; if not, memory stays as it was.
     @discardableResult
     package func reload() async -> Bool {
         let moment = now()
@@ -92,7 +94,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         do {
             current = try await store.validKeys()
         } catch {
-            // Stopping: a query may say so in words of its own.
+            // When the process stops, a query may fail with any error. That is no outage.
             if !Task.isCancelled { outages?.failed(error) }
             return false
         }
@@ -146,7 +148,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return key
     }
 
-    /// A key that memory does not have is asked for: it may have been made a moment ago, or be over.
+    /// The database is asked for a key that memory does not have: it may have been made a moment ago, or not be valid.
     package func validKey(_ id: UUID) async throws -> APIKey? {
         let moment = now()
         let known = state.withLock { state -> APIKey? in
@@ -191,7 +193,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return issued
     }
 
-    /// Here a change holds as soon as it is committed; elsewhere as soon as it is heard. What was asked before is older.
+    /// Makes a change take effect here as soon as it is committed; elsewhere it does when it is announced. Questions
+    /// that were asked before it are out of date.
     private func forget(_ id: UUID) {
         store.database.afterCommit { [self] in
             state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }

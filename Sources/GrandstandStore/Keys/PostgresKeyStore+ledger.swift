@@ -16,10 +16,10 @@ extension PostgresKeyStore: KeyLedger {
         return issued
     }
 
-    /// Refuses a prefix that overlaps the one of keys of other apps: names within both would be theirs and not theirs.
+    /// Refuses a prefix that overlaps the prefix of keys of other apps, because names within both would belong to both.
     private static func requireFree(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
         guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
-        // Two that come together look one after the other.
+        // Two creations at the same time check one after the other.
         try await connection.query("lock table api_keys in share row exclusive mode")
         let overlapping = try await connection.query(
             """
@@ -56,7 +56,7 @@ extension PostgresKeyStore: KeyLedger {
                 for update
                 """)
             guard let old = try rows.first.map(Self.key) else { return nil }
-            // A key that is to expire passes its time on: rotating does not prolong a key that was limited.
+            // The new key expires when the old one would have, so rotating does not prolong a limited key.
             let issued = Self.issue(
                 KeyDraft(name: old.name, scopes: old.scopes, reach: old.reach, expiresAt: old.expiresAt), now: now
             )

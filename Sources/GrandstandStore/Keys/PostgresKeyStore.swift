@@ -9,7 +9,7 @@ package struct PostgresKeyStore: KeyStore {
 
     package init(_ database: Database) { self.database = database }
 
-    /// The apps' bundle IDs as they were registered.
+    /// The reach with the apps' bundle IDs as they were registered.
     ///
     /// - Throws: `app-not-found`.
     func registered(_ reach: AppReach) async throws -> AppReach {
@@ -25,7 +25,7 @@ package struct PostgresKeyStore: KeyStore {
         return try await keys(hashes: [hash])[hash]
     }
 
-    /// Those of the keys with these hashes that are valid.
+    /// The valid keys among those with these hashes.
     func keys(hashes: [SecretHash]) async throws -> [SecretHash: APIKey] {
         let texts = hashes.map { Base64URL.text($0.bytes) }
         return try Self.byHash(

@@ -7,7 +7,7 @@ enum ReachColumns {
 
     static func read(_ row: PostgresRow) throws -> AppReach {
         guard let names = try row.decode([String]?.self, "apps") else { return .all }
-        // Names that this build cannot read reach nothing.
+        // Names that this build cannot read give access to nothing.
         return .only(Set(names.compactMap(BundleID.init)))
     }
 
@@ -21,7 +21,7 @@ enum ReachColumns {
             """
     }
 
-    /// The apps by their names as they were registered, which stay registered until this transaction ends.
+    /// The apps by their registered names. They are locked, so that they stay registered until this transaction ends.
     ///
     /// - Throws: what `refusal` makes of the first that is not registered.
     static func registered(

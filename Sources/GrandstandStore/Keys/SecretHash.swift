@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// The SHA-256 of a key's secret. Two of them are compared in constant time; what a table's buckets tell by their time
-/// is eight bytes of a hash of 256 random bits.
+/// The SHA-256 of a key's secret. Two hashes are compared in constant time. The time of a lookup in a hash table can
+/// reveal at most eight bytes of a hash of 256 random bits.
 struct SecretHash: Hashable, Sendable {
     /// 32 bytes, the first byte highest.
     private let words: (UInt64, UInt64, UInt64, UInt64)

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A message as the table `deliveries` has it: each column is named in this file alone, but where SQL decides by it.
+/// A message as the table `deliveries` has it. Only this file names its columns, except SQL that decides by one.
 struct DeliveryRow {
     let lane: Int
     let message: LaneMessage
-    /// While it is under way: the end of its lane's lease, by which the lane is found then.
+    /// The end of its lane's lease while the message is under way. A dispatcher finds the lane by it then.
     let leasedUntil: Date?
 
     init(_ message: LaneMessage, of lane: Lane) {

@@ -20,7 +20,7 @@ enum FanOutText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Reads the column off a row; `nil`: the message goes to a channel, or was not begun.
+    /// Reads the column of a row; `nil`: the message is for a channel, or has not begun.
     static func fanOut(_ row: PostgresRow) throws -> FanOut? {
         guard let json = try row.decode(PostgresJSON?.self, "fan_out") else { return nil }
         let value = try JSONValue(parsing: json.bytes)

@@ -2,17 +2,18 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A lane as the table `lanes` has it: each column that a message's way changes is named in this file alone, but where SQL
-/// decides by it. Those of its audience are `AudienceColumns`.
+/// A lane as the table `lanes` has it. Only this file names the columns that a message's way changes, except SQL that
+/// decides by one. `AudienceColumns` has the columns of its audience.
 ///
-/// A lane is written once for a message that leaves with its acceptance: its settlement changes nothing here. So a lane of
-/// a channel or a token is leased only while a message of it is under way, whatever its lease says; and it has no due time
-/// then, which an index would have to follow: when the lease ends it is found by that message (`PostgresOutbox.adopt`).
+/// A message that is sent as soon as it is accepted writes its lane once: its settlement changes nothing here. So a
+/// lane of a channel or a token is leased only while a message of it is under way, whatever `leased_until` says. It has
+/// no due time then, because an index would have to follow. When the lease ends, the lane is found by that message
+/// (`PostgresOutbox.adopt`).
 struct LaneRow {
     let lane: Lane
     /// When a dispatcher is to look at it.
     private let due: Date?
-    /// `nil`: as it was. Without something that waits none is needed, and an index would have to follow.
+    /// `nil`: it does not change. Without a message that waits no rank is needed, and an index would have to follow.
     private let rank: Int?
 
     init(_ lane: Lane, at now: Date) {
@@ -45,7 +46,7 @@ struct LaneRow {
             .init("stored_until") { $0.lane.storedUntil },
         ])
 
-    /// Whether the row says all of the lane that it said before: a lease that was given back needs no word.
+    /// Whether the row needs no update. A lease that was given back need not be written.
     func isSame(_ before: LaneRow) -> Bool {
         !lane.kind.isCrowd && due == before.due && (lane.lease == nil || lane.lease == before.lane.lease)
             && Self.columns.isSame(self, before)

@@ -4,12 +4,12 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// Locks lanes, gives them a channel or takes theirs away, and writes them back, with what no message's way changes: the
-    /// audience's attributes, and until when a channel that was given up is needed.
+    /// Locks lanes, gives them a channel or takes theirs away, and writes them back. This includes what no message
+    /// changes: the audience's attributes, and until when a channel that was given up is needed.
     ///
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
-    ///   - verb: returns what `Lane.disconnect` does; `nil` where no channel is given up.
+    ///   - verb: changes a lane and returns the result of `Lane.disconnect`; `nil` if no channel is given up.
     static func move(
         _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Date?
     ) async throws {
@@ -28,7 +28,7 @@ extension LaneRows {
                 + (neededUntil.isEmpty ? [] : [keep(neededUntil)]))
     }
 
-    /// Has lanes that may send judge the expirations of what waits on them, by what organisers asked for.
+    /// Recomputes the expirations of messages that wait on lanes with a channel (`Lane.judgeExpirations`).
     static func judgeExpirations(_ lanes: inout [Lane], on connection: PostgresConnection) async throws {
         let broadcasts = lanes.filter { $0.channel != nil }.flatMap { $0.pending.map(\.broadcast) }
         guard !broadcasts.isEmpty else { return }
@@ -54,7 +54,7 @@ extension LaneRows {
         ]
     }
 
-    /// Writes to channels what their lanes knew of them.
+    /// Writes to channels until when their lanes know that devices need them.
     private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
         let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
         return """

@@ -34,7 +34,7 @@ extension LaneRows {
         return statements
     }
 
-    /// Messages that came to their end between the two, those that were appended among them.
+    /// Messages that got their final state since the lanes were loaded, including new messages.
     private static func ended(_ lanes: [Lane], loaded: [Lane]) -> [Occurrence] {
         zip(lanes, loaded).flatMap { lane, before in
             lane.messages.indices.lazy.compactMap { index -> Occurrence? in
@@ -47,7 +47,7 @@ extension LaneRows {
         }
     }
 
-    /// Locks, changes and writes back, for transactions that do more than that.
+    /// Locks lanes, changes them and writes them back, for transactions that do more than that.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func change(

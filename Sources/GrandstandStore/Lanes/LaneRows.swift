@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Lanes and their messages as the tables `lanes` and `deliveries` have them: locked and loaded by key, written back by
-/// key, new messages appended (`LaneRows+write`). What becomes of them in between is `Lane`'s.
+/// Lanes and their messages as the tables `lanes` and `deliveries` have them. They are locked, loaded and written back
+/// by key; new messages are appended (`LaneRows+write`). In between, `Lane` decides.
 enum LaneRows {
-    /// Locks lanes in order of their IDs, then loads them with what is not settled, by statements of their own: those see
-    /// what was committed while the locks were waited for, of channels and messages, too.
+    /// Locks lanes in order of their IDs, then loads them with their unsettled messages. Separate statements load them,
+    /// so that they see what was committed while the locks were waited for, also of channels and messages.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
@@ -27,13 +27,13 @@ enum LaneRows {
         return (all.filter { free.contains($0.id) }, Set(all.map(\.id)).subtracting(free))
     }
 
-    /// The same for lanes that the transaction has locked.
+    /// Loads lanes that the transaction has locked before.
     static func loadLocked(_ ids: PostgresQuery) -> [PostgresQuery] {
         [LaneRow.read(ids), DeliveryRow.read(where: "d.lane = any(\(ids)) and d.settled_at is null")]
     }
 
-    /// Locks and loads lanes with what the withdrawal of a broadcast has to know: its message, and the newest that were
-    /// cancelled down to one that was not.
+    /// Locks and loads lanes for the withdrawal of a broadcast: with its message, and with the newest messages back to
+    /// one that was not cancelled.
     static func load(_ ids: PostgresQuery, withdrawing broadcast: UUID) -> [PostgresQuery] {
         [
             lock(ids), LaneRow.read(ids),
@@ -57,8 +57,8 @@ enum LaneRows {
         ]
     }
 
-    /// Locks and loads lanes of an event with what is to be known when their ends are taken back: those, and the newest
-    /// contents that are an end's or were cancelled down to one that is neither.
+    /// Locks and loads lanes of an event for the undoing of its ends: with these ends, and with the newest messages
+    /// back to one that is neither an end nor cancelled.
     static func load(_ ids: PostgresQuery, takingBackEndsOf key: EventKey) -> [PostgresQuery] {
         [
             lock(ids), LaneRow.read(ids),

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The requests to APNs for the messages that lanes took: contents and addresses are read once it is known which
-/// messages go.
+/// The requests to APNs for the messages that lanes took. Contents and addresses are read once it is known which
+/// messages are sent.
 struct Outgoing {
     /// Each with its lane.
     private(set) var items: [(lane: Lane, message: LaneMessage)] = []
@@ -15,7 +15,7 @@ struct Outgoing {
         items.append((lane, message))
     }
 
-    /// The organisers' parts of the messages.
+    /// The query for the contents that organisers wrote.
     var contents: PostgresQuery {
         let ids = Set(items.lazy.flatMap { [$0.message.broadcast, $0.message.content] })
         return """
@@ -30,14 +30,14 @@ struct Outgoing {
         return contents
     }
 
-    /// When each was accepted, or was to go.
+    /// When each broadcast was accepted, or was to be sent.
     static func times(_ rows: PostgresRows) throws -> [UUID: Date] {
         var times: [UUID: Date] = [:]
         for row in rows { times[try row.decode("id")] = try row.decode("asked_at") }
         return times
     }
 
-    /// The addresses of the apps.
+    /// The query for the addresses of the apps.
     var destinations: PostgresQuery {
         let apps = Set(items.lazy.map { $0.lane.audience.app }).sorted { one, other in
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
@@ -56,7 +56,7 @@ struct Outgoing {
     /// - Parameters:
     ///   - ids: of messages that were written just now, by lane.
     ///   - contents: by broadcast.
-    ///   - times: by broadcast, when it was accepted or was to go.
+    ///   - times: by broadcast, when it was accepted or was to be sent.
     ///   - rows: of `destinations`.
     func deliveries(
         ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
@@ -111,7 +111,7 @@ struct Outgoing {
 
     /// The messages to tokens.
     ///
-    /// - Parameters: as of `deliveries`.
+    /// - Parameters: as for `deliveries`.
     func pushes(contents: [UUID: BroadcastContent], destinations rows: PostgresRows) throws -> [Push] {
         let addresses = try Self.addresses(rows)
         return items.compactMap { lane, message in
@@ -122,7 +122,7 @@ struct Outgoing {
         }
     }
 
-    /// The body as the message goes now: perhaps without its alert, or with the content of another.
+    /// The body as the message is sent now: perhaps without its alert, or with the content of another message.
     private static func body(
         of message: LaneMessage, to variant: Variant?, _ contents: [UUID: BroadcastContent]
     ) -> [UInt8]? {

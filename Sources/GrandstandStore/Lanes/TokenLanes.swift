@@ -3,19 +3,19 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Lanes of single tokens: each is made with the first push to its token, and forgotten with the last.
+/// Lanes of single tokens. Each is made with the first push to its token, and deleted with the last.
 enum TokenLanes {
-    /// Any constant of ours.
+    /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_736
 
-    /// For transactions that take a push, held until the commit: none of these lanes is forgotten meanwhile, also one
-    /// that was there before and has nothing of its own yet.
+    /// For transactions that take a push. It is held until the commit, so that none of these lanes is deleted
+    /// meanwhile, not even one that was there before and has no push yet.
     static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
 
     private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 
-    /// Makes the lanes that are not there; in one order, so that two transactions that make the same do not deadlock.
-    /// Its rows have the `id` of each: what is decided then may need none of them (`unmake`).
+    /// Makes the lanes that do not exist yet; in one order, so that two transactions that make the same lanes do not
+    /// deadlock. Its rows have the `id` of each new lane, because the decision may need none of them (`unmake`).
     static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         insert into lanes (kind, bundle_id, environment, storage_policy, token)
@@ -29,10 +29,10 @@ enum TokenLanes {
         """
     }
 
-    /// Takes back lanes that this transaction made and took no push for.
+    /// Deletes lanes that this transaction made and took no push for.
     static func unmake(_ lanes: [Int]) -> PostgresQuery { "delete from lanes where id = any(\(lanes))" }
 
-    /// Their IDs, as a query; each is looked up by its key.
+    /// The query for the lanes' IDs; each lane is looked up by its key.
     static func ids(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         select l.id from \(rows(addresses)) cross join lateral (
@@ -48,7 +48,7 @@ enum TokenLanes {
         """
     }
 
-    /// What is known of tokens as targets.
+    /// The states of tokens as targets.
     ///
     /// - Parameter lanes: rows of `LaneRows.load`.
     static func states(_ lanes: PostgresRows) throws -> [BroadcastTarget: Acceptance.TargetState] {
@@ -60,7 +60,8 @@ enum TokenLanes {
         return states
     }
 
-    /// Forgets those of these lanes, and their tokens, that no push is left of; no push is made meanwhile.
+    /// Deletes those of these lanes, with their tokens, that have no push left. The lock keeps others from making a
+    /// push meanwhile.
     static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([

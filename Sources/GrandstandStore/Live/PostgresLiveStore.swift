@@ -41,7 +41,7 @@ package struct PostgresLiveStore: LiveStore {
         return boards
     }
 
-    /// A broadcast off a row that has its columns and, beside each other, `states` and `counts`.
+    /// Reads a broadcast from a row with its columns. The lists `states` and `counts` have the same order.
     static func summary(_ id: UUID, _ row: PostgresRow) throws -> BroadcastSummary {
         let states = try row.decode([String]?.self, "states") ?? []
         let counts = try row.decode([Int]?.self, "counts") ?? []

@@ -2,9 +2,9 @@ package import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// The changes of lookups' answers by this process's own transactions, reported when they are over and before their
-/// callers go on. The triggers that announce changes to other processes tell these sessions by notice: one round trip
-/// less than reading the journal, and nothing for the transactions that change no answer.
+/// Changes of lookups' answers by this process's own transactions. They are reported when the transaction is over and
+/// before its caller continues. The triggers that announce changes to other processes send these sessions a notice.
+/// That saves a round trip to the journal, and costs nothing for transactions that change no answer.
 package final class LocalChanges: Sendable {
     private let hearer = Mutex<(@Sendable ([LookupChange.Subject]) -> Void)?>(nil)
 

@@ -1,15 +1,17 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Lookups' answers with the newest content, off the database: one query at a time, with all names that were asked
-/// meanwhile, each once. A caller gets what a query found that began after its call, so no caller gets the content
-/// before one that was accepted; and however many phones ask, the database spends a bounded part of its time on them.
+/// Lookups' answers with the newest content, read from the database: one query at a time, with all names that were
+/// asked for meanwhile, each once. A caller gets the result of a query that began after its call, so it gets no content
+/// older than one that was accepted before. However many phones ask, the database spends a bounded part of its time on
+/// them.
 package struct LookupContents: Sendable {
-    /// Names in one query; each may bring 5 KB.
+    /// The most names in one query; each may bring 5 KB.
     private static let names = 100
-    /// More callers than this wait for nothing.
+    /// The most callers that may wait; further ones are refused.
     private static let capacity = 10_000
-    /// A query is followed by a rest so many times as long as it took: a fifth of one session's time at most.
+    /// After a query, its place rests this many times as long as the query took, so queries take a fifth of one
+    /// session's time at most.
     private static let rest = 4
 
     private let batch: Batch<LookupName, LookupAnswer?>

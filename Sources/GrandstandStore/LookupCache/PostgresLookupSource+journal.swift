@@ -1,8 +1,9 @@
 package import Grandstand
 internal import Postgres
 
-/// The journal: a line for each transaction and subject. Snapshots tell which lines can be seen now and could not at an
-/// earlier look; an order of numbers could not, for transactions do not commit in the order of their beginning.
+/// The journal: a row of `lookup_journal` for each transaction and subject. Snapshots tell which rows are visible now
+/// and were not at an earlier look. Rising numbers could not tell that, because transactions do not commit in the order
+/// of their beginning.
 extension PostgresLookupSource {
     package func position() async throws -> LookupPosition { try await changes(since: .newest).position }
 
@@ -11,18 +12,19 @@ extension PostgresLookupSource {
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
         let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
         let (changes, end) = try Self.read(rows) ?? ([], position)
-        // A standby is as old as the last commit that it has; while there are no commits, this makes one, and writes no
-        // row.
+        // A standby is as recent as the last commit that it has. If there are no other commits, this makes one, and
+        // writes no row.
         if end.text == position.text {
             try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
         }
         return (changes, end)
     }
 
-    /// The same at a standby, with the server that said it: another one after a failover, or a promotion.
+    /// The same at a standby, with the server that answered. The server changes after a failover or a promotion.
     ///
     /// A standby's snapshots do not list which transactions are under way (`GetSnapshotData` keeps those with the
-    /// subtransactions), so a point there is before all that may be. How old it is, is asked first: it may be older then.
+    /// subtransactions), so the position there is before all of them. The age is asked for first, so that the data is
+    /// at least as recent.
     func changesAtStandby(
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition, server: String) {
@@ -47,7 +49,7 @@ extension PostgresLookupSource {
 
     /// - Parameter point: where the journal is now, as SQL.
     private static func lines(since position: LookupPosition, at point: PostgresQuery) -> PostgresQuery {
-        // Versions from `xmax` on are of another timeline, restored with a dump.
+        // Rows with versions from `xmax` on are of another timeline: they were restored with a dump.
         """
         select \(point) as position, pg_snapshot_xmin(s.snapshot)::text as floor,
             j.version::text as version, j.subject
@@ -76,11 +78,11 @@ extension PostgresLookupSource {
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
     }
 
-    /// A replica that has not read the journal for so long reads everything.
+    /// Seconds after which rows are deleted. A replica that has not read the journal for so long reads everything.
     package static let journalSeconds = 300
 }
 
 extension LookupPosition {
-    /// From here nothing is new: for asking where the journal is.
+    /// A position after which nothing is new, used to ask for the journal's present position.
     static var newest: LookupPosition { LookupPosition(text: "1:1:", floor: .max) }
 }

@@ -55,7 +55,7 @@ package struct PostgresLookupSource: LookupSource {
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
-    /// An event without audiences is one row, so that pages know how far they came.
+    /// An event without audiences has one row, too, so that a page knows its last event.
     private static let joins: PostgresQuery = """
         left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
         left join lanes l on l.id = u.lane
@@ -63,7 +63,7 @@ package struct PostgresLookupSource: LookupSource {
         \(PostgresEventStore.refusal)
         """
 
-    /// Each event's audiences as they were declared: the first stands for an app that has none without a variant.
+    /// Each event's audiences in the order of their declaration, because lookups may take an app's first audience.
     private static let order: PostgresQuery = "order by e.key, u.position"
 
     /// A notification's payload: the version and the subject.
@@ -73,7 +73,7 @@ package struct PostgresLookupSource: LookupSource {
         return LookupChange(version: version, subject: subject)
     }
 
-    /// The triggers' words for what has changed. Words that this version does not know are for another version.
+    /// What has changed, in the triggers' words; `nil` for words of another version.
     static func subject(_ text: some StringProtocol) -> LookupChange.Subject? {
         switch text {
         case "events": .everything
@@ -85,14 +85,14 @@ package struct PostgresLookupSource: LookupSource {
 
     private static func read(_ rows: PostgresRows) throws -> [EventKey: [LookupRecord]] {
         var records: [EventKey: [LookupRecord]] = [:]
-        // Few apps have many events: their names are kept once.
+        // Many events share few apps, so the names of apps are kept once.
         var topics: Set<String> = []
         var listings: (key: EventKey, listing: EventListing?)?
         for row in rows {
             guard let read = try row.decode(String?.self, "topic") else { continue }
             let topic = topics.insert(read).memberAfterInsert
             let key: EventKey = try row.word("key")
-            // The audiences of an event stand together, and share it.
+            // The rows of one event follow each other, and share its listing.
             if listings?.key != key { listings = (key, try listing(row)) }
             records[key, default: []].append(
                 LookupRecord(

@@ -1,10 +1,11 @@
 package import Grandstand
 internal import Synchronization
 
-/// The source of processes that only read, at a standby: sessions are not notified there, so all changes are found in
-/// the journal.
+/// The source of processes that only read, at a standby. Sessions get no notifications there, so all changes are found
+/// in the journal.
 ///
-/// Another server may know less than the one before it, or other things: when it changes, everything is read anew.
+/// Another server may be behind the server before it, or on another timeline. So everything is read again when the
+/// server changes.
 package final class StandbyLookupSource: LookupSource {
     private let base: PostgresLookupSource
     private let server = Mutex<String?>(nil)
@@ -31,7 +32,7 @@ package final class StandbyLookupSource: LookupSource {
         return (changes, end)
     }
 
-    /// The others do that.
+    /// Does nothing: processes that write do that.
     package func tidy() async throws {}
 
     package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {

@@ -20,8 +20,9 @@ package struct Migration: Sendable, Hashable {
         Migration(version: index + 1, name: file.name, sql: file.sql)
     }
 
-    /// The statements of a migration that begins with the comment `-- no transaction`, to be run one by one; `nil`: it runs as
-    /// one transaction. Indexes of tables that have rows are built this way (`create index concurrently`), so that writes go on.
+    /// The statements of a migration that begins with the comment `-- no transaction`, to be run one by one; `nil`: it
+    /// runs as one transaction. Indexes of tables with rows are built this way (`create index concurrently`), so that
+    /// writes continue.
     var statements: [String]? {
         guard sql.hasPrefix("-- no transaction\n") else { return nil }
         return sql.split(separator: ";\n").map(String.init).filter { statement in

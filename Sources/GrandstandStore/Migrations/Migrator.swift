@@ -8,13 +8,13 @@ package struct Migrator: Sendable {
     private let waits: Waits
     private let waiting: @Sendable (String) -> Void
 
-    /// How a migration waits for what other sessions hold.
+    /// How long a migration waits for locks of other sessions.
     struct Waits: Sendable {
         /// For a lock on a table. Statements of others queue behind the one that waits, so it must give up soon.
         var lock: Duration = .seconds(2)
-        /// Until the next attempt, in which they go on.
+        /// The pause before the next attempt, in which those statements continue.
         var pause: Duration = .seconds(3)
-        /// Until it fails.
+        /// The whole time before the migration fails.
         var all: Duration = .seconds(3_600)
     }
 
@@ -33,11 +33,11 @@ package struct Migrator: Sendable {
         self.waiting = waiting
     }
 
-    /// How a database stands to this binary.
+    /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {
         case current
-        /// The database has migrations up to `version`, which this binary does not know, and says that this binary may use
-        /// it all the same (`schema_compatibility`).
+        /// The database has migrations up to `version`, which this binary does not know. But it says that this binary
+        /// may use it (`schema_compatibility`).
         case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
@@ -122,7 +122,7 @@ package struct Migrator: Sendable {
 
     private func apply(on connection: PostgresConnection) async throws -> [String] {
         switch try await status(on: connection) {
-        // A restarted process of the version before finds nothing to do.
+        // A restarted process of an older version finds nothing to do.
         case .current, .newer: return []
         case .refused(let refusal): throw refusal
         case .behind(let names):
@@ -206,14 +206,14 @@ package struct Migrator: Sendable {
     /// The first migration of every build from before the first release.
     private static let unreleasedSchema = "0001_initial"
 
-    /// Any constant of ours: what matters is that every Grandstand takes the same one.
+    /// An arbitrary constant, the same in every Grandstand.
     private static let lockKey = 7_230_518_204_417_733
 }
 
 /// Why a database cannot be brought to this binary's schema.
 package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
-    /// The newest version that the database has and this binary does not know; `least`: that of the oldest binary that may
-    /// use the database, if it says.
+    /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
+    /// may use the database, if the database says so.
     case ahead(version: Int, least: Int?)
     /// An applied migration whose text differs from this binary's.
     case changed(name: String)

@@ -5,7 +5,7 @@ internal import Grandstand
 extension Acceptance {
     /// The outcome that `add` would have, on a value that is not written back.
     ///
-    /// - Parameter notBefore: when it goes at the earliest.
+    /// - Parameter notBefore: the earliest time at which it is sent.
     mutating func rehearse(
         _ intake: BroadcastIntake, at now: Date, notBefore: Date? = nil, plan: DeliveryPlanning
     ) throws(Problem) -> BroadcastRehearsal {

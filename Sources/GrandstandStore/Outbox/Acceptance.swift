@@ -7,19 +7,19 @@ internal import Postgres
 ///
 /// Items are taken in order and see what the ones before them did: after an `end`, the next item finds the event over.
 struct Acceptance {
-    /// What a target still takes.
+    /// The state of a target, as far as the next item depends on it.
     struct TargetState {
         var isOver: Bool
-        /// Of an event: something was sent for it before.
+        /// Of an event: whether something was sent for it before.
         var isStarted = false
-        /// Of an event: what its messages have that say nothing themselves.
+        /// Of an event: the defaults of its messages.
         var defaults = EventDefaults()
         var times = EventTimes()
-        /// Of an event: what is known of its states.
+        /// Of an event: the progress of its states.
         var progress = StateDecision.Progress()
-        /// Lanes by their IDs, in the order of the event's audiences; a channel's one.
+        /// The IDs of its lanes, in the order of the event's audiences; a channel has one lane.
         var lanes: [Int]
-        /// Which lane leads, for each that follows one (`Lane.follow`).
+        /// The lead of each lane that follows one (`Lane.follow`).
         var leads: [Int: Int] = [:]
         /// Crowds' lanes that have members.
         var heard: Set<Int> = []
@@ -28,62 +28,62 @@ struct Acceptance {
     struct BroadcastRow {
         let id: UUID
         let intake: BroadcastIntake
-        /// Of a push: its token's.
+        /// Of a push: its token's lane.
         let lane: Int?
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
         /// The apps it is for.
         let apps: [BundleID]
-        /// Of one that was made of a state.
+        /// The decision that made it, if it was made of a state.
         var state: StateDecision?
     }
 
-    /// When it is decided; an item may have come a little earlier.
+    /// When the batch is decided; an item may have come a little earlier.
     let now: Date
     private var targets: [BroadcastTarget: TargetState]
-    /// Every lane of the targets, as it was, in order of their IDs.
+    /// Every lane of the targets, as it was loaded, in order of their IDs.
     private let loaded: [Lane]
-    /// The same as they are now.
+    /// The same lanes after the items so far.
     private(set) var lanes: [Lane]
-    /// Where each stands in them, by its ID.
+    /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
     private let places: [Int: Int]
-    /// Lanes that were made for this, tokens' all of them.
+    /// Lanes that were made for this batch; all are lanes of tokens.
     private let made: Set<Int>
-    /// By places: the lead of each lane that follows one, and those that follow a lead.
+    /// By places: the lead of each lane that follows one, and the followers of each lead.
     private var leads: [Int: Int] = [:]
     private var followers: [Int: [Int]] = [:]
     /// Places of crowds' lanes that have members.
     private var heard: Set<Int> = []
-    /// The content types of lanes that are an audience's own.
+    /// The content types of lanes. A crowd has that of its audience's own lane.
     private let types: ContentRows.Types
-    /// The newest contents of lanes, by their broadcasts; read where a state is to be compared.
+    /// The newest contents of lanes, by their broadcasts; only read if a state must be compared.
     private let newest: [UUID: BroadcastContent]
-    /// Lanes of audiences whose channels have no place.
+    /// Lanes of audiences whose channels cannot be made, because there is no place for them.
     private let withoutPlace: Set<Int>
-    /// Places of lanes that followed.
+    /// Places of lanes that followed their lead.
     private var levelled: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
     private var contents: [UUID: BroadcastContent] = [:]
     /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
-    /// The messages that leave with the commit.
+    /// The messages that are sent directly after the commit.
     private(set) var outgoing = Outgoing()
-    /// Events that begin, with the time of the update that begins each.
+    /// Events that become live, with the time of the update that makes them so.
     private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
-    /// What is known of the states of events that were told some.
+    /// The progress of events that got states.
     private(set) var progress: [String: StateDecision.Progress] = [:]
-    /// What states came to, to be counted.
+    /// The results of states, for the counters.
     private(set) var told: [Occurrence] = []
-    /// The requests of promoted broadcasts, their events' defaults included.
+    /// The payloads of promoted broadcasts, with their events' defaults.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of their IDs.
     ///   - made: those of them that the transaction made.
     ///   - types: the content types of their audiences.
-    ///   - newest: their newest contents, where a state is to be compared.
+    ///   - newest: their newest contents, if a state must be compared.
     ///   - withoutPlace: those of them whose channels are not made because there is no place for them.
     init(
         targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], types: ContentRows.Types = .init(),
@@ -108,9 +108,9 @@ struct Acceptance {
         }
     }
 
-    /// Decides one item that came at `now`; a refusal leaves no trace.
+    /// Decides one item that came at `now`; a refusal changes nothing.
     ///
-    /// - Parameter state: the decision that it comes of.
+    /// - Parameter state: the decision that made it of a state; `nil`: it was not made of one.
     mutating func add(
         _ intake: BroadcastIntake, at now: Date, state: StateDecision? = nil, plan: DeliveryPlanning
     ) throws(Problem) -> Broadcast {
@@ -120,15 +120,16 @@ struct Acceptance {
         if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
-        // A stranger can report an activity with a token: that must not keep a message from the channel.
+        // Anybody can report an activity with a token. A refusal for it must not keep the message from the channel.
         let refused = decided.items.filter { $0.refusal != nil }
         if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
-        // Only now: a variant that went before a scheduled broadcast's time is left out, and the rest goes.
+        // Only here: a variant that is removed before a scheduled broadcast's time is left out then, and the rest is
+        // sent.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
-        // Lists and histories go by this time: those of one transaction have their order in it, too.
+        // Lists and histories are ordered by this time, so broadcasts of one transaction get rising times.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
         let warnings =
@@ -153,15 +154,15 @@ struct Acceptance {
         return broadcast
     }
 
-    /// Sends a broadcast that was accepted earlier for now. A crowd that came meanwhile and cannot take it does not keep it
-    /// from the channel.
+    /// Sends a broadcast now that was accepted earlier. A crowd that was added meanwhile and cannot take it does not
+    /// keep it from the channel.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         let decided = try decide(scheduled.intake, at: now, plan)
         promoted[scheduled.id] = decided.request.payload
         _ = enqueue(scheduled.id, decided, scheduled.intake.target, begins: scheduled.goesAt)
     }
 
-    /// The messages to lanes, by the lanes' places.
+    /// The messages to lanes, with the places of the lanes.
     struct Decision {
         struct Item {
             let place: Int
@@ -170,7 +171,7 @@ struct Acceptance {
             let refusal: Problem?
         }
 
-        /// With its event's defaults.
+        /// The request with its event's defaults.
         let request: BroadcastRequest
         let plan: DeliveryPlan
         let items: [Item]
@@ -187,7 +188,7 @@ struct Acceptance {
         else {
             throw intake.target.absent
         }
-        // A start begins something; an end before it was another's.
+        // A start begins another activity, so an end before it does not matter.
         let isStart = intake.request.payload.event == .start
         let open = all.filter { isStart || lanes[leads[$0] ?? $0].fencedAt == nil }
         guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !namesFenced(intake.request, all, open) else {
@@ -226,7 +227,7 @@ struct Acceptance {
         }
     }
 
-    /// Those of them that name a content type which their app does not have.
+    /// The audiences of these lanes that name a content type which their app does not have.
     private func missingTypes(of places: [Int]) -> [Audience.ID: String] {
         guard !types.missing.isEmpty else { return [:] }
         return Dictionary(
@@ -238,7 +239,7 @@ struct Acceptance {
 
     // MARK: States
 
-    /// Decides one state that came at `now`; a refusal leaves no trace.
+    /// Decides one state that came at `now`; a refusal changes nothing.
     ///
     /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
     mutating func tell(_ intake: StateIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast? {
@@ -292,7 +293,7 @@ struct Acceptance {
                 return StateDecision.Standing(audience: id, type: types[id], newest: newestContent(of: place))
             }, isOver: open.isEmpty, progress: target.progress, now: now)
         guard !open.isEmpty || decision.request == nil else { throw intake.target.over }
-        // What an event that is over showed last may be told once more, and nothing else.
+        // An event that is over accepts only a repetition of its last state.
         guard !open.isEmpty || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
         else {
             throw intake.target.over
@@ -308,7 +309,7 @@ struct Acceptance {
 
     // MARK: Parts of a decision
 
-    /// Whether a selector of the request names audiences all of which got their end.
+    /// Whether a selector of the request names only audiences that got their end.
     private func namesFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
         guard let selectors = request.audiences else { return false }
         let openIDs = Set(open.lazy.map { lanes[$0].audience.id })
@@ -323,18 +324,19 @@ struct Acceptance {
         places.filter { leads[$0] == nil }.map { lanes[$0].audience }
     }
 
-    /// Whether messages go to a lane: to one that follows when it is a crowd's and has members, or something waits there.
+    /// Whether a lane gets messages. A lead does. A follower does if it is a crowd's lane and has members or a message
+    /// that waits.
     private func takes(_ place: Int) -> Bool {
         leads[place] == nil || heard.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
     }
 
-    /// Brings an audience's lanes level, so that whichever of them takes a message knows what the others sent.
+    /// Makes an audience's lanes follow their lead, so that each of them knows what the others sent.
     private mutating func level(_ lead: Int) {
         for place in followers[lead] ?? [] { lanes[lead].lift(to: lanes[place].lastTimestamp) }
         for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
 
-    /// - Parameter time: when it was accepted, or was to go: an event that has not begun begins then.
+    /// - Parameter time: when it was accepted, or was to be sent; an event that is not live yet becomes live then.
     private mutating func enqueue(
         _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date, notBefore: Date? = nil
     ) -> [Delivery] {
@@ -375,13 +377,13 @@ struct Acceptance {
 
     // MARK: Departures
 
-    /// Takes what leaves with the commit, by the rules of every claim (`Lane.take`): lanes with nothing else pending, as
-    /// many as have a place, in order of rank. The others stay queued.
+    /// Takes the messages that are sent directly after the commit, by the rules of every claim (`Lane.take`): from
+    /// lanes with nothing else pending, as many as there are free places, in order of rank. The others stay queued.
     mutating func depart(by departures: any Departures) {
         let alone = reached.filter { isAlone(lanes[$0]) }
         for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
             guard let claim = departures.claim(places.count, in: environment) else { continue }
-            // Lanes under a limit wait for their turn: it goes by what waits in the database.
+            // Lanes under a rate limit stay queued, because their turn depends on what waits in the database.
             let free = claim.limits.isEmpty ? places : places.filter { !claim.limits(lanes[$0]) }
             let ordered = Lane.Rank.allCases.flatMap { rank in free.filter { lanes[$0].rank(at: now) == rank } }
             for place in ordered.prefix(claim.limit) {
@@ -391,13 +393,13 @@ struct Acceptance {
         }
     }
 
-    /// Nothing else waits on the lane, and what does may go now.
+    /// Whether nothing else waits on the lane, and its message may be sent now.
     private func isAlone(_ lane: Lane) -> Bool {
         lane.pending.count == 1 && lane.head?.id == nil && lane.due(at: now).map { $0 <= now } ?? false
             && !lane.kind.isCrowd && lane.takesMessages
     }
 
-    /// The loops to be woken after the commit: none is needed where everything that is new departs.
+    /// The loops to be woken after the commit; none if every new message is sent directly.
     var topics: Set<WakeTopic> {
         let departing = Set(outgoing.items.lazy.map { $0.lane.id })
         let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
@@ -423,13 +425,13 @@ struct Acceptance {
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
 
-    /// Lanes that were made for pushes, none of which was taken.
+    /// Lanes that were made for pushes that were refused.
     var unused: [Int] { made.subtracting(broadcasts.lazy.compactMap(\.lane)).sorted() }
 
     /// Places of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 
-    /// The messages that depart, once the transaction is committed.
+    /// The messages that are sent directly, once the transaction is committed.
     ///
     /// - Parameters:
     ///   - inserted: the rows of the appended messages.
@@ -452,7 +454,7 @@ extension LaneMessage {
         self.init(
             broadcast: broadcast, isEnd: isEnd, isStart: isStart, dismissalDate: payload.dismissalDate,
             priority: item.priority, plainPriority: item.plainPriority, alerting: item.ringsUntil != nil,
-            // Without its alert a start is none: it goes with it or not at all.
+            // Apple starts nothing without an alert, so a start keeps its alert until it expires.
             ringsUntil: isStart ? nil : item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
             requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
             contentBytes: item.longest.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },

@@ -24,8 +24,8 @@ struct AcceptCall: Sendable {
     let plan: DeliveryPlanning
 }
 
-/// The transaction that makes broadcasts durable. Messages that may leave at once do so with the commit; for the rest
-/// the dispatchers are woken.
+/// The transaction that makes broadcasts durable. Messages that may be sent at once are sent directly after the commit;
+/// for the others the dispatchers are woken.
 struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
@@ -59,7 +59,8 @@ struct AcceptanceTransaction: Sendable {
             PostgresOutbox.statements($1)
         } _: { work, rows in
             let (results, acceptance) = work
-            // It is committed, so this may not fail any more: what cannot be read goes when its lease has ended.
+            // The transaction is committed, so this must not fail. A message that cannot be read here is sent when its
+            // lease has ended.
             return (results, acceptance.topics, (try? PostgresOutbox.departing(acceptance, rows)) ?? [])
         }
         database.afterCommit {

@@ -2,8 +2,8 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// Broadcasts as the table `broadcasts` has them: each column is named in this file alone, but where SQL decides by it.
-/// What happens to a row later are statements of their own.
+/// Broadcasts as the table `broadcasts` has them. Only this file names its columns, except SQL that decides by one.
+/// Other statements change rows later.
 enum BroadcastRows {
     private typealias Column = Columns<Acceptance.BroadcastRow>.Column
 
@@ -43,7 +43,7 @@ enum BroadcastRows {
         .init("warnings", sql: "string_to_array(r.warnings, e'\\n')") { $0.warnings.joined(separator: "\n") },
     ]
 
-    /// Those that an acceptance fills.
+    /// The columns that an acceptance fills.
     static let columns = Columns("broadcasts", organisers + asked + others)
 
     /// The columns that `PostgresRow.content` reads, of rows without an alias.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 
 extension BroadcastTarget {
-    /// Why nothing is sent to it: it is not there.
+    /// The problem of a target that does not exist.
     var absent: Problem {
         switch self {
         case .event(let key):
@@ -15,7 +15,7 @@ extension BroadcastTarget {
         }
     }
 
-    /// Why nothing more is sent to it.
+    /// The problem of a target that takes nothing more.
     var over: Problem {
         switch self {
         case .event(let key):

@@ -4,7 +4,8 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresOutbox {
-    /// Single broadcasts that come close together share a transaction. One that joins a transaction stays in it.
+    /// Single broadcasts that arrive close together share a transaction. A call within a joined transaction stays in
+    /// that one.
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
@@ -17,7 +18,8 @@ extension PostgresOutbox {
             })
     }
 
-    /// States share transactions with broadcasts: what is told while a transaction is under way is decided in the next one.
+    /// States share transactions with broadcasts: a state that arrives while a transaction is under way is decided in
+    /// the next.
     package func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
         let results = try await decide([.state(state)], now: now, plan: plan)
         guard let broadcast = try results.first?.get() else { return nil }
@@ -32,9 +34,9 @@ extension PostgresOutbox {
         return try await bulkAcceptance.accept([call])[0]
     }
 
-    /// With the members of the crowds that the accepted broadcasts are for, as reading them says it. A crowd may have a
-    /// million, so they are counted after the commit, under no lock: not in a transaction that was joined, where the messages
-    /// would wait for it. What is accepted stays so when they cannot be counted.
+    /// The results with the numbers of members of the crowds that the accepted broadcasts are for. A crowd may have a
+    /// million members, so they are counted after the commit, without a lock. In a joined transaction they are not
+    /// counted, because the messages would wait for it. A broadcast stays accepted if they cannot be counted.
     private func counted(_ results: [Result<Broadcast, Problem>]) async -> [Result<Broadcast, Problem>] {
         let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
         guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
@@ -54,7 +56,7 @@ extension PostgresOutbox {
         }
     }
 
-    /// Decided as an acceptance is, under the same locks; nothing of it is written.
+    /// Decides a broadcast as an acceptance does, under the same locks, and writes nothing.
     package func rehearse(
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal {
@@ -91,7 +93,7 @@ extension PostgresOutbox {
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             guard !due.isEmpty else { return (0, []) }
-            // Events before their broadcasts, as a cancellation locks them.
+            // Events are locked before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
             var acceptance = try await Self.lock(targets, types: self.acceptance.types, on: connection, now: now)
@@ -140,7 +142,8 @@ extension PostgresOutbox {
 
     /// The statements that write everything that was decided, in one round trip.
     ///
-    /// Foreign keys are checked row by row, by statements that would be planned anew for each: what inserts comes first.
+    /// Foreign keys are checked row by row. After `planning` for many rows these checks would be planned again for each
+    /// row, so the statements that insert come first.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
         // These come last: `departing` reads the results of the others by their places.
@@ -163,7 +166,7 @@ extension PostgresOutbox {
         return statements + unused
     }
 
-    /// The messages that depart, once the transaction is committed.
+    /// The messages that are sent directly, once the transaction is committed.
     ///
     /// - Parameter results: of `statements`.
     static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
@@ -171,7 +174,7 @@ extension PostgresOutbox {
         return try acceptance.departing(inserted: results[2], destinations: results[3])
     }
 
-    /// The last sequences of events' states, and the turns of their quiet ones.
+    /// Writes the last sequences of events' states, and the times of their quiet messages.
     private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
         let keys = progress.keys.sorted()
         let progress = keys.map { progress[$0] ?? .init() }
@@ -182,7 +185,8 @@ extension PostgresOutbox {
             """
     }
 
-    /// An entry for each broadcast and app: a filter by app finds it, and a key of one app sees nothing of another's.
+    /// Writes an audit entry for each broadcast and app, so that a filter by app finds it and a key of one app sees no
+    /// other app.
     private static func attribute(
         _ rows: [Acceptance.BroadcastRow], as action: AuditAction
     ) -> PostgresQuery {
@@ -200,7 +204,7 @@ extension PostgresOutbox {
             })
     }
 
-    /// Only what changes: a match has many updates and one first.
+    /// Changes only events that need it: of a match's many updates only the first one does.
     private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
         let started = acceptance.startedEvents.sorted { $0.key < $1.key }
         return """

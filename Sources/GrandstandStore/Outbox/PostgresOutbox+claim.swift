@@ -25,7 +25,7 @@ extension PostgresOutbox {
                 + (outgoing.isEmpty ? [] : [outgoing.contents, outgoing.destinations])
         } _: { work, rows in
             guard !work.outgoing.isEmpty else { return [] }
-            // The last of a transaction is its COMMIT.
+            // The last result of a transaction is that of COMMIT.
             let (contents, destinations) = (rows[rows.count - 3], rows[rows.count - 2])
             return try work.outgoing.deliveries(
                 contents: try Outgoing.contents(contents), times: try Outgoing.times(contents),
@@ -50,8 +50,9 @@ extension PostgresOutbox {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Lanes whose message a replica left under way come to wait: the end of the lease is since when. While it is under way
-    /// its lane has no due time, so that a message that leaves with its acceptance changes no index of its lane (`LaneRow`).
+    /// Makes lanes due whose message a replica left under way; they wait since the end of the lease. While a message is
+    /// under way its lane has no due time, so that a message that is sent directly changes no index of its lane
+    /// (`LaneRow`).
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
         update lanes set due_at = leased_until where id = any(array(
@@ -63,7 +64,7 @@ extension PostgresOutbox {
         """
     }
 
-    /// When the next lane of apps under a limit is due, of those that may send something now.
+    /// When the next lane of apps under a rate limit is due, among apps that may send something now.
     private static func nextDue(of limits: [LaneLimit], in environment: APNsEnvironment) -> PostgresQuery {
         let open = limits.filter { $0.allowance > 0 }
         guard !open.isEmpty else { return "null" }
@@ -77,7 +78,7 @@ extension PostgresOutbox {
 
     private static let ranks: PostgresQuery = "(values (0), (1), (2)) r(rank)"
 
-    /// Of an app `a`.
+    /// The condition that an app `a` has no rate limit.
     private static func isUnlimited(_ limits: [LaneLimit]) -> PostgresQuery {
         limits.isEmpty ? "" : "and a.bundle_id <> all(\(Set(limits.map(\.bundleID.rawValue)).sorted()))"
     }
@@ -86,7 +87,7 @@ extension PostgresOutbox {
         try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: dispatch)
     }
 
-    /// Apps with a lane that wants attention some time, by as many index probes as there are such apps.
+    /// Apps with a lane that has a due time. This needs as many index probes as there are such apps.
     private static func appsWithWork(in environment: APNsEnvironment) -> PostgresQuery {
         """
         apps as (
@@ -100,9 +101,9 @@ extension PostgresOutbox {
         """
     }
 
-    /// Locks due lanes: an equal share of the room for each app that has any, in order of ranks. Room that an app
-    /// leaves is the next claim's, which follows at once. When apps are more than places, chance decides, not the
-    /// alphabet.
+    /// Locks due lanes, in order of ranks. Each app that has some gets an equal share of the room. Room that an app
+    /// leaves goes to the next claim, which follows at once. If there are more apps than places, chance decides, not
+    /// the alphabet.
     ///
     /// - Returns: the statement; its rows have `id`.
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
@@ -144,8 +145,9 @@ extension PostgresOutbox {
             """
     }
 
-    /// Locks due lanes of apps that APNs throttles: as many as may send. The turn of a lane is when it came to wait, and
-    /// later for lower ranks, so that lanes without alerts wait, but no longer than the app's patience.
+    /// Locks due lanes of apps that APNs throttles, as many as may send. They take turns by the time since which they
+    /// wait. Lower ranks count as if they waited since later, so lanes without alerts wait longer, by at most
+    /// `patience` seconds.
     private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
         let limits = claim.limits.filter { $0.allowance > 0 }
         func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {

@@ -6,7 +6,7 @@ internal import Postgres
 /// One verdict to record.
 struct SettleCall: Sendable {
     let delivery: ClaimedDelivery
-    /// `nil`: the message is given back.
+    /// `nil`: the message is given back unsent.
     let settlement: Settlement?
     let replica: UUID
     let now: Date
@@ -29,8 +29,9 @@ struct Settling: Sendable {
         return calls.map { !(locked[$0.replica]?.contains($0.delivery.lane) ?? false) }
     }
 
-    /// Does not wait for the disk. A crash of PostgreSQL may take the newest settlements back, never a claim after them:
-    /// such a delivery is `sending` again and repeated with the same timestamp and request ID, which changes nothing.
+    /// The commit does not wait for the disk. A crash of PostgreSQL may lose the newest settlements, but never a claim
+    /// after them. Such a delivery is `sending` again and repeated with the same timestamp and request ID, which
+    /// changes nothing.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -46,7 +47,7 @@ struct Settling: Sendable {
         }
     }
 
-    /// Gives lanes back unsent, uncharged.
+    /// Gives lanes back without sending; the attempts do not count.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -60,8 +61,8 @@ struct Settling: Sendable {
         }
     }
 
-    /// Changes those of these lanes that the replica has leased and nobody else has locked: no app's verdicts wait for
-    /// the lock of another's lane.
+    /// Changes those of these lanes that the replica has leased and nobody else has locked, so that no app's verdicts
+    /// wait for the lock of another app's lane.
     ///
     /// - Parameter verb: returns the reason with which APNs said that it does not know the lane's channel, if it did.
     /// - Returns: the lanes that somebody else has locked.
@@ -103,15 +104,15 @@ struct Settling: Sendable {
         var lanes: [Lane]
         /// Lanes that somebody else has locked.
         let others: Set<Int>
-        /// APNs' reasons, by channel.
+        /// APNs' reasons for doubt, by channel.
         var doubts: [UUID: String] = [:]
     }
 
-    /// Seconds after a doubt that turned out to be wrong in which a channel is not looked into again.
+    /// Seconds after a wrong doubt in which a channel is not checked again.
     private static let doubtRest: TimeInterval = 30
 
-    /// APNs refused messages because of these channels, which a reconciliation is to look into: one refusal proves
-    /// nothing. A channel that somebody else has locked is left to the next refusal.
+    /// Records that APNs refused messages because of these channels. A reconciliation checks them, because one refusal
+    /// proves nothing. A channel that somebody else has locked is left to the next refusal.
     private static func doubt(_ reasons: [UUID: String], now: Date) -> PostgresQuery {
         let ids = Array(reasons.keys)
         return """

@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The rows that `Acceptance` decides from, locked until the commit: events before lanes before channels, each in one
-/// order.
+/// The rows from which `Acceptance` decides, locked until the commit: events before lanes before channels, each kind in
+/// one order.
 extension PostgresOutbox {
     /// - Parameters:
-    ///   - types: knows content types; `nil`: contents are not checked.
-    ///   - comparing: with the newest contents, for states.
+    ///   - types: reads content types; `nil`: contents are not checked.
+    ///   - comparing: whether the newest contents are read, too, because states are compared with them.
     static func lock(
         _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil, comparing: Bool = false,
         on connection: PostgresConnection, now: Date
@@ -16,7 +16,7 @@ extension PostgresOutbox {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         let tokens = targets.compactMap(\.token)
-        // One statement locks the lanes of all kinds: each in its own order would be no order.
+        // One statement locks the lanes of all targets, so that all of them are locked in one order.
         var parts: [PostgresQuery] = []
         var round = Round([planning(rows: targets.count)])
         if !keys.isEmpty {
@@ -37,8 +37,8 @@ extension PostgresOutbox {
             round.add(missingLanes(channels))
         }
         round.add(lockLanes(lanes))
-        // A member that joins a crowd is seen here, or its join comes after this transaction: it takes the lane's lock,
-        // too.
+        // A member that joins a crowd is seen here, or it joins after this transaction, because joining takes the
+        // lane's lock, too.
         if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
         if types != nil { round.add(ContentRows.ofLanes(lanes), as: .types) }
         if comparing { round.add(ContentRows.newest(lanes), as: .newest) }
@@ -65,8 +65,8 @@ extension PostgresOutbox {
         )
     }
 
-    /// Lanes of audiences whose channels are not made because there is no place for them. Nothing is asked where all have
-    /// theirs.
+    /// Lanes of audiences whose channels cannot be made, because there is no place for them. If every lane has its
+    /// channel, the database is not asked.
     private static func withoutPlace(_ lanes: [Lane], on connection: PostgresConnection) async throws -> Set<Int> {
         let unserved = lanes.filter { $0.kind == .channel && $0.channel == nil && $0.fencedAt == nil }.map(\.id)
         guard !unserved.isEmpty else { return [] }
@@ -105,7 +105,7 @@ extension PostgresOutbox {
         """
     }
 
-    /// The lanes of events' audiences, those that are an audience's own first.
+    /// The lanes of events' audiences: first the audiences' own lanes, then those of crowds.
     private static func audiences(_ keys: [String]) -> PostgresQuery {
         """
         select v.event_key, v.beside, v.lane, v.is_lead, \(CrowdRows.hasMembers("v.lane")) as has_members

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// After a withdrawal everything is as if the broadcast had never come; nothing of it was sent. It has the locks of an
-/// acceptance, in their order, so it comes before a claim of its lanes or after it, and never beside one.
+/// A withdrawal undoes a broadcast of which nothing was sent, as if it had never been accepted. It takes the locks of
+/// an acceptance, in their order, so it runs before or after a claim of its lanes, never at the same time.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
@@ -36,14 +36,14 @@ extension PostgresOutbox {
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
             let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
-            // It was cancelled before, and its lanes may have gone on since.
+            // It was cancelled before, and its lanes may have got other messages since.
             guard !withdrawn.isEmpty else { return (true, []) }
             try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
-            // The last end of an event that is cancelled: nothing comes in its place.
+            // It was the last end of a cancelled event: nothing is sent in its place.
             if try await Self.isOfCancelledEvent(id, on: connection) {
                 for index in lanes.indices { lanes[index].close(at: now) }
             }
-            // A message that goes after all may have given way under another storage policy.
+            // A message that is sent after all may have been superseded under another storage policy.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
@@ -58,8 +58,8 @@ extension PostgresOutbox {
         return isWithdrawn
     }
 
-    /// Those that have a message of it, and those that followed one; a push names its token's lane, which it has before it
-    /// has a delivery.
+    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences. A push that has no
+    /// delivery yet names its token's lane.
     private static func lanes(of id: UUID) -> PostgresQuery {
         """
         (array(select lane from deliveries where broadcast_id = \(id)
@@ -68,8 +68,8 @@ extension PostgresOutbox {
         """
     }
 
-    /// The other lanes of each audience take back what they followed: from the lead, or, where that changed, from one
-    /// that had a message.
+    /// Makes the other lanes of each audience follow again: the lead or, if the lead has changed, a lane that had a
+    /// message.
     private static func level(
         _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
     ) async throws {
@@ -103,7 +103,7 @@ extension PostgresOutbox {
             """,
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
-            // A push is no broadcast, whatever they have in common.
+            // Pushes and broadcasts share a table, but neither is found as the other.
             "select scheduled, shown from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
         ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
     }
@@ -117,7 +117,8 @@ extension PostgresOutbox {
         ).first?.decode(Bool.self, "is_cancelled") ?? false
     }
 
-    /// An event ends when every audience got its end, and begins with its first update, of those that were not withdrawn.
+    /// Recomputes the event's end and its first update. An event is over when every audience got its end, and it
+    /// becomes live with the first update that was not withdrawn.
     private static func takeBackMoments(of id: UUID) -> PostgresQuery {
         """
         update events e set

@@ -13,7 +13,7 @@ package struct PostgresOutbox: Outbox {
     let database: Database
     /// For accepting many broadcasts in one call, withdrawing and reading.
     let bulk: Database
-    /// For claims and settlements: never behind acceptances.
+    /// For claims and settlements, so that they never wait behind acceptances.
     let dispatch: Database
     let acceptance: AcceptanceTransaction
     /// For calls with many broadcasts.
@@ -21,14 +21,15 @@ package struct PostgresOutbox: Outbox {
     let acceptances: Batch<AcceptCall, [Result<Broadcast?, Problem>]>
     private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
 
-    /// Transactions with single broadcasts at a time: one, unless it waits for an event that is being changed. With two
-    /// the median from POST to Apple's 200 was 30 to 32 ms at 2,000 a second, with one 23 to 27.
+    /// The most transactions with single broadcasts at a time. Another one begins only if the last takes long, as when
+    /// it waits for an event that is being changed. With always two, the median from POST to Apple's 200 was 30 to 32
+    /// ms at 2,000 a second, with one 23 to 27.
     private static let acceptPlaces = 4
-    /// A transaction in each place for single broadcasts, and one for scheduled ones.
+    /// One connection for each place, and one for scheduled broadcasts.
     package static let acceptConnections = acceptPlaces + 1
     private static let acceptPatience = Duration.milliseconds(50)
     private static let acceptLimit = 100
-    /// Verdicts that are recorded in one transaction: their lanes can take nothing else until it is committed.
+    /// The most verdicts in one transaction, because their lanes can take nothing else until it is committed.
     private static let settleLimit = 200
 
     /// - Parameters:
@@ -36,7 +37,7 @@ package struct PostgresOutbox: Outbox {
     ///   - bulk: other connections for calls with many, for reading and withdrawing; `nil`: the same.
     ///   - dispatch: others for claiming and settling; `nil`: the same.
     ///   - departures: the dispatchers that may claim an accepted message at once; `nil`: none.
-    ///   - outages: hears when the loops cannot be woken.
+    ///   - outages: is told when the loops cannot be woken.
     package init(
         _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
         outages: (any OutageReporter)? = nil
@@ -51,7 +52,7 @@ package struct PostgresOutbox: Outbox {
         self.acceptance = acceptance
         bulkAcceptance = AcceptanceTransaction(
             database: self.bulk, wakeUps: wakeUps, departures: departures, types: types)
-        // A database outage concerns all of them, and its last commit is not known to have happened.
+        // After an outage it is not known whether the last commit happened, so every item of a batch gets the error.
         acceptances = Batch(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
             try await acceptance.accept($0)
         }
@@ -75,17 +76,17 @@ package struct PostgresOutbox: Outbox {
             SettleCall(delivery: delivery, settlement: settlement, replica: replica, now: now))
     }
 
-    /// Rows from which a statement is planned anew for each use.
+    /// From this number of rows on, a statement is planned again for each use.
     private static let bulkRows = 10
 
-    /// For the rest of the transaction: statements with many rows are planned for the tables as they are now. A cached
-    /// plan was made while there was little in them, and then reading all of a table is as good as looking a row up:
-    /// claims took 2 s each in the first burst after some quiet updates.
+    /// Sets how the rest of the transaction plans its statements. Statements with many rows are planned for the tables
+    /// as they are now. A cached plan may be from a time when there was little in the tables, when reading a whole
+    /// table was as good as looking a row up: claims took 2 s each in the first burst after some quiet updates.
     ///
-    /// With few rows planning takes longer than the statement. They use one plan for ever, and so are written that any
-    /// plan reads by key what it was asked for and nothing else, also one that was made for empty tables: every join
-    /// with a large table names the rows once more (`and l.id = any(…)`), else PostgreSQL may read the table through,
-    /// and with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
+    /// With few rows planning takes longer than the statement, so these statements keep one plan. They are written such
+    /// that any plan, even one for empty tables, reads by key what it was asked for and nothing else: every join with a
+    /// large table names the rows once more (`and l.id = any(…)`). Otherwise PostgreSQL may read the whole table, and
+    /// with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
         select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
@@ -117,7 +118,7 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
-    /// - Parameter time: what the page goes by.
+    /// - Parameter time: the time by which the page is ordered.
     private func list(
         _ key: EventKey, _ reach: AppReach, _ part: TimePage, where condition: PostgresQuery = "true",
         _ time: (Broadcast) -> Date
@@ -137,9 +138,9 @@ package struct PostgresOutbox: Outbox {
         b.accepted_by, b.withdrawn_by, b.state_outcome, b.state_rule, \(BroadcastRows.request)
         """
 
-    /// The broadcast that took the place of a delivery `d` of an event's broadcast `b`: the first after it with a message for
-    /// the lane, if it was there when the delivery was given up. One that was scheduled before is not found, and none is
-    /// named then.
+    /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first later one with a message for
+    /// the lane, if it existed when the delivery was superseded. One that was scheduled before is not found, and then
+    /// none is named.
     private static let successor: PostgresQuery = """
         (select n.id from broadcasts n
         where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)
@@ -211,7 +212,7 @@ package struct PostgresOutbox: Outbox {
         let kind: Lane.Kind = try row.word("kind")
         let isCrowd = kind.isCrowd
         let priority = try row.priority("priority")
-        // A message that has not begun, for it waits for its lane's interval, has its crowd before it.
+        // A message that has not begun, because it waits for its lane's interval, still has the whole crowd to reach.
         let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
         var delivery = Delivery(
             counts: isCrowd ? Delivery.Counts(fanOut, state) : nil,
@@ -237,7 +238,7 @@ extension PostgresRow {
         return priority
     }
 
-    /// The same where there may be none.
+    /// The same for a column that may be null.
     func optionalPriority(_ column: String) throws -> APNsPriority? {
         try decode(Int?.self, column) == nil ? nil : try priority(column)
     }

@@ -9,7 +9,7 @@ internal import Postgres
 struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
-    /// When it was to go.
+    /// When it was to be sent.
     let goesAt: Date
 
     /// - Returns: `nil` when its channel's row is gone.
@@ -19,8 +19,8 @@ struct ScheduledBroadcast {
         return try TokenAddress(row).map(BroadcastTarget.token)
     }
 
-    /// Of a broadcast `b` to all audiences of its event: those of the apps that its key reached when it was accepted; null:
-    /// it reached all apps, or names its audiences.
+    /// For a broadcast `b` to all audiences of its event: the audiences of the apps that its key could access when it
+    /// was accepted. Null: the key could access all apps, or the broadcast names its audiences.
     static let reached: PostgresQuery = """
         case when b.reach is not null and b.audiences is null and b.event_key is not null then coalesce((
             select json_agg(json_build_object('bundleId', u.bundle_id, 'environment', u.environment))
@@ -43,7 +43,7 @@ struct ScheduledBroadcast {
 }
 
 extension TokenAddress {
-    /// Off the columns of a lane; `nil`: it is not a token's.
+    /// Reads the columns of a lane; `nil`: it is not the lane of a token.
     init?(_ row: PostgresRow) throws {
         guard let token = try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)) else { return nil }
         self.init(

@@ -2,12 +2,12 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Wakes the loops after a commit, by NOTIFY, never more than one at a time: what is to be woken while one is under way
-/// goes in the next.
+/// Wakes the loops by NOTIFY after a commit, never with more than one statement at a time. Topics that come while one
+/// is under way go with the next.
 ///
-/// Not in the transaction that has the work: NOTIFY takes a lock on the whole database until the commit is on disk, so
-/// commits could not share a flush (16 connections made 1,200 commits a second with it, 6,800 without). A process that
-/// dies between the two leaves the work to the loops' poll.
+/// The NOTIFY is not in the transaction that has the work, because it takes a lock on the whole database until the
+/// commit is on disk, so commits could not share a flush (16 connections made 1,200 commits a second with it, 6,800
+/// without). If a process dies between the two, the loops find the work by polling.
 final class WakeUps: Sendable {
     private struct State {
         var topics: Set<WakeTopic> = []
@@ -37,7 +37,7 @@ final class WakeUps: Sendable {
 
     private func sendAll() async {
         while let topics = next() {
-            // The loops' poll finds what this did not tell.
+            // If this fails, the loops find the work by polling.
             do {
                 try await PostgresPatience.renewing { _ = try await database.query(Self.wake(topics)) }
                 outages?.worked()
@@ -55,7 +55,7 @@ final class WakeUps: Sendable {
         }
     }
 
-    /// The statement that wakes them, for transactions that are rare enough to have it inside.
+    /// The statement that wakes the loops, for transactions that are rare enough to contain it.
     static func wake(_ topics: Set<WakeTopic>) -> PostgresQuery {
         "select pg_notify(topic, '') from unnest(\(topics.map(\.rawValue).sorted())) as t(topic)"
     }

@@ -14,7 +14,7 @@ extension PostgresProviderTokenStore: KeyRefusalStore {
                 """)
             return
         }
-        // Several replicas are refused: the first of them says since when.
+        // If several replicas are refused, the earliest time counts.
         try await database.query(
             """
             insert into refused_keys as r (team_id, key_id, environment, reason, since)

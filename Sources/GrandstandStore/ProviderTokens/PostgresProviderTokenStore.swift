@@ -30,7 +30,7 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
                     and fingerprint = \(key.fingerprint)
                 """)
         }
-        // None: the table was emptied in between; the offer is as good as any.
+        // No row: it was deleted in between, so the offer is used.
         guard let row = rows.first else { return offer }
         return SharedProviderToken(issuedAt: try row.decode("issued_at"), sealed: try row.decode("sealed"))
     }

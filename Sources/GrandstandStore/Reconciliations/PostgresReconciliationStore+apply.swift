@@ -36,7 +36,7 @@ extension PostgresReconciliationStore {
     }
 }
 
-/// The statements behind the actions; each changes only what still is as the action found it.
+/// The statements of the actions. Each changes a channel only if it still is as the action found it.
 private struct Step {
     let run: ReconciliationRun
     let audit: AuditRows
@@ -46,7 +46,7 @@ private struct Step {
 
     /// Performs actions of one kind.
     ///
-    /// - Returns: the places of those that were done, and the deletions to be asked of Apple.
+    /// - Returns: the places of the actions that were done, and the deletions that Apple must be asked for.
     func perform(
         _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
     ) async throws -> (places: [Int], deletions: [ChannelTask]) {
@@ -103,8 +103,8 @@ private struct Step {
             """)
     }
 
-    /// With which reasons Apple refused messages to channels that are in doubt: those messages are refused for good, and
-    /// what waits behind them goes to the next channel.
+    /// The reasons with which Apple refused messages to channels in doubt. Those messages are rejected for good;
+    /// messages that wait behind them are sent to the next channel.
     private func refusals(_ ids: [UUID], on connection: PostgresConnection) async throws -> [UUID: String] {
         var refusals: [UUID: String] = [:]
         let rows = try await connection.query(
@@ -113,7 +113,7 @@ private struct Step {
         return refusals
     }
 
-    /// Intents for an event's channel that were not asked of Apple give way to the one that is back.
+    /// Deletes intents for the channel of an event whose former channel is back, if Apple was not asked for them.
     private func makeWay(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
@@ -141,8 +141,8 @@ private struct Step {
         """
     }
 
-    /// The ledger gives the ID up, so the channel is unmanaged from now on, grace and all. Devices may follow it, so no
-    /// creation is ever settled with it: no list lacked it.
+    /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace. Devices may follow
+    /// it, so no creation must be settled with it: `lacked_at` stays empty.
     private func release(_ ids: [UUID]) -> PostgresQuery {
         """
         with changed as (
@@ -159,7 +159,7 @@ private struct Step {
         """
     }
 
-    /// - Returns: the places of those that were done.
+    /// - Returns: the places of the actions that were done.
     private func contest(
         _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
     ) async throws -> [Int] {
@@ -189,7 +189,7 @@ private struct Step {
             """)
     }
 
-    /// An event's channel is asked for once more; one by hand is given up, for its caller was told so.
+    /// Creates an event's channel again. A channel without an event is given up, because its caller got `apns-unanswered`.
     private func reopen(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels c set called_at = null, leased_until = null, changed_at = \(now),
@@ -209,7 +209,7 @@ private struct Step {
         """
     }
 
-    /// Rows for unmanaged channels.
+    /// Inserts rows for unmanaged channels that are adopted or deleted.
     private func takeOver(_ actions: [ReconciliationAction], as state: Channel.State) -> PostgresQuery {
         let deletes = state == .deleting
         let channels = actions.compactMap(\.unmanaged)

@@ -12,7 +12,8 @@ extension PostgresReconciliationStore {
             let app = run.address.app
             let results = try await connection.pipeline([
                 Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app),
-                // Before the channels: one that is recorded between the two is in both, not in neither.
+                // Read before the channels, so that a channel that is recorded between the two is in both, not in
+                // neither.
                 """
                 select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
                 where \(AppColumns.isOf(app, row: "u"))
@@ -24,7 +25,8 @@ extension PostgresReconciliationStore {
             let seen = try results[1].map(PostgresChannelStore.unmanagedChannel)
             var entries = try results[2].map(Self.entry)
 
-            // Compared here, not in SQL: thousands of rows without statistics mislead the planner into loops in loops.
+            // Compared here, not in SQL, because without statistics the planner uses nested loops over thousands of
+            // rows.
             var unknown = Set(listing.channelIDs).subtracting(entries.compactMap(\.channelID))
             if !unknown.isEmpty {
                 let deleted = try await connection.query(
@@ -35,7 +37,7 @@ extension PostgresReconciliationStore {
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
             let fresh = unknown.subtracting(seen.map(\.channelID)).sorted()
-            // A newer list than this one may have been the first to have it.
+            // A channel that a newer list than this one was the first to have is kept.
             let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
             try await Self.note(
                 fresh: fresh, gone: gone, of: app, seenAt: seenAt,
@@ -53,7 +55,7 @@ extension PostgresReconciliationStore {
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
-            // A newer one was taken down meanwhile.
+            // A newer list was recorded meanwhile.
             guard let row = rows.first else { return }
             // A channel that is known already keeps its first sight.
             try await Self.note(
@@ -62,9 +64,10 @@ extension PostgresReconciliationStore {
         }
     }
 
-    /// Takes down that a list was read whole, unless a newer one was.
+    /// Records that a list was read whole, unless a newer one was recorded.
     ///
-    /// - Returns: a row with `lacked_at`, when the list before was asked for: what it lacked has come since.
+    /// - Returns: a row with `lacked_at`: when the list before was asked for. A channel that it lacked was made after
+    ///   that.
     private static func noteList(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
@@ -82,8 +85,8 @@ extension PostgresReconciliationStore {
         """
     }
 
-    /// Whether the event of the deleted channel `c` lives, has this audience, and no channel for it that Apple has or may
-    /// be making.
+    /// Whether the event of the deleted channel `c` is not over, has this audience, and has no channel for it that
+    /// Apple has or may be making.
     private static let isWanted: PostgresQuery = """
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
@@ -107,7 +110,8 @@ extension PostgresReconciliationStore {
         """
     }
 
-    /// Takes down first sights, and forgets what Apple no longer lists or the ledger knows by now.
+    /// Records channels that were seen first, and deletes those that Apple no longer lists or that the ledger knows by
+    /// now.
     private static func note(
         fresh: [String], gone: [String], of app: AppEnvironment, seenAt: Date, lackedAt: Date?,
         on connection: PostgresConnection

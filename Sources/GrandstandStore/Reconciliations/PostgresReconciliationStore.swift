@@ -13,10 +13,10 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     /// Reports kept of each app and environment.
     private static let keptReports = 50
 
-    /// Characters; longer reports are abridged in lists.
+    /// The most characters of a report in a list; longer reports are abridged.
     private static let longestInList = 20_000
 
-    /// Creations of `ae`'s app whose outcome its list can tell now.
+    /// Whether the app of `ae` has creations whose outcome its list shows now.
     private static func hasSettleable(at now: Date) -> PostgresQuery {
         """
         exists (select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
@@ -25,8 +25,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
-    /// Doubts of `ae`'s app that are to be looked into. A run looks into all of them, so one every two seconds is enough,
-    /// however many messages are refused.
+    /// Whether the app of `ae` has channels in doubt to be checked. A run checks all of them, so one run every two
+    /// seconds is enough, however many messages are refused.
     private static func hasDoubts(at now: Date) -> PostgresQuery {
         """
         (ae.reconciled_at <= \(now.addingTimeInterval(-doubtInterval)) and exists (
@@ -35,8 +35,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
-    /// Seconds from a run to the next that only looks into doubts; and until one that a run could not clear up is looked
-    /// into again.
+    /// `doubtInterval`: the least seconds from a run to the next that is only for doubts. `doubtRest`: seconds until a
+    /// doubt that a run could not resolve is checked again.
     private static let doubtInterval: TimeInterval = 2
     private static let doubtRest: TimeInterval = 30
 
@@ -103,7 +103,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        // Few creations are unsettled: found by the index of those, not by their app.
+        // Few creations are unsettled, so their index is used, not the index of apps.
         try await database.query(
             """
             select min(greatest(ae.reconciling_until, least(
@@ -137,7 +137,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     package func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
     ) async throws {
-        // A dry run looked into nothing; a run that could not tell leaves its doubts to a later one.
+        // A dry run checked nothing. Doubts that a run could not resolve are left to a later one.
         let rest: [PostgresQuery] =
             report.applied || report.alarm != nil
             ? [

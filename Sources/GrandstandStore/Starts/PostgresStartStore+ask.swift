@@ -3,7 +3,7 @@ package import Grandstand
 internal import JSON
 internal import Postgres
 
-/// Starts that are asked for, stopped and counted by hand.
+/// Starts that somebody asks for or stops by hand.
 extension PostgresStartStore {
     @discardableResult
     package func startNow(
@@ -19,7 +19,7 @@ extension PostgresStartStore {
                     "The start of \(key) was over at \(RFC3339.text(window?.until ?? now)). Declare the event with a "
                         + "later until, or a later endsAt.")
             }
-            // Asked for before, and it runs: nothing changes.
+            // It was asked for before and runs, so nothing changes.
             guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
             try await connection.pipeline([
                 """
@@ -90,7 +90,7 @@ extension PostgresStartStore {
             apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
     }
 
-    /// Has the runs of an event looked at now.
+    /// Makes the open runs of an event due now.
     static func ring(_ key: EventKey, now: Date) -> PostgresQuery {
         """
         update fan_outs set due_at = \(now)

@@ -18,12 +18,13 @@ extension PostgresStartStore {
                 claim.holding?.append(shard.run)
             }
         } catch  where !shards.isEmpty {
-            // Installations that were noted and not handed on would be `unknown` for ever.
+            // Shards that were noted already are returned. Otherwise their installations would be `unknown` for ever.
         }
         return shards
     }
 
-    /// One run's turn, in a transaction of its own: what it noted is there when this returns, whatever the next one does.
+    /// One run's turn, in its own transaction: what it notes is committed when this returns, whatever the next turn
+    /// does.
     ///
     /// - Returns: `nil`: no run is due. Without a shard: the run had nothing to send.
     private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
@@ -35,8 +36,8 @@ extension PostgresStartStore {
         }
     }
 
-    /// The run that has waited for longest, of those that no replica works on: its time has come, or that of the first
-    /// in its queue; or this replica has leased it, and never heard of that.
+    /// The run that has waited for longest, among those that no replica works on. It is due by its own time, or by that
+    /// of the first member in its queue. A run that this replica has leased without hearing of it is due, too.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
@@ -80,7 +81,7 @@ extension PostgresStartStore {
         let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
             .sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
-            // Withdrawn a moment ago.
+            // The broadcast was withdrawn a moment ago.
             try await connection.query(idle(run, until: later(than: claim.at)))
             return nil
         }
@@ -107,7 +108,8 @@ extension PostgresStartStore {
     /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// An installation that was noted and has no answer may have got a start: the replica that made the pushes is gone.
+    /// Makes noted installations without an answer `unknown`: the replica that sent the pushes is gone, and they may
+    /// have got a start.
     private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with lost as (
@@ -122,7 +124,8 @@ extension PostgresStartStore {
         """
     }
 
-    /// An installation that was noted by a transaction whose end this replica did not hear of was never sent to.
+    /// Puts noted installations back into the queue. This replica did not hear of the commit that noted them, so
+    /// nothing was sent to them.
     private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with unsent as (
@@ -148,7 +151,7 @@ extension PostgresStartStore {
         """
     }
 
-    /// How far its sweep has come.
+    /// The columns of the sweep's progress.
     private static func progress(_ run: StartRun) -> PostgresQuery {
         """
         cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted()),
@@ -156,7 +159,7 @@ extension PostgresStartStore {
         """
     }
 
-    /// Says when nothing was left to send, if that is so.
+    /// Records that nothing is left to send, if that is so.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
         update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
@@ -165,12 +168,11 @@ extension PostgresStartStore {
         """
     }
 
-    /// No start is sent any more. Followers without one are counted under a lease, without the row's lock: there may be a
-    /// million. A replica that dies meanwhile leaves the count to the
-    /// next.
+    /// Closes a run: no more starts are sent. Followers without a start are counted later, under a lease and without
+    /// the row's lock, because there may be a million. If a replica dies meanwhile, the next one counts them.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
-            // The run may begin anew, and who took a token over counts as started then.
+            // The run may begin again. Installations that took over a token count as started then.
             inherit(
                 run.id,
                 from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),

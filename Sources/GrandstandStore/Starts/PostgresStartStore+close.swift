@@ -3,8 +3,8 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresStartStore {
-    /// Ends a run that was closed. The counts of followers without a start stay as they are now: followers come and go.
-    /// A run that began anew meanwhile is only given back.
+    /// Ends a run that was closed, and stores the counts of followers without a start as they are now, because
+    /// followers come and go. A run that began again meanwhile is only given back.
     func end(_ run: Int, replica: UUID) async throws {
         let counted = try await reports.transaction { connection -> Missing? in
             try await connection.query("set transaction isolation level repeatable read")

@@ -11,7 +11,8 @@ extension PostgresStartStore {
         guard !due.isEmpty else { return }
         try await dispatch.transaction { connection in
             try await connection.query(StartOpening.exclusive)
-            // A declaration of one of them meanwhile rings again; it does not wait for us while registrations do.
+            // An event that is being declared is skipped, because registrations wait for this transaction. Its
+            // declaration makes it due again.
             let rows = try await connection.query(
                 """
                 select s.event_key, s.asked_at, e.starts_at, e.ends_at, \(PostgresEventStore.startColumns)
@@ -33,12 +34,12 @@ extension PostgresStartStore {
         }
     }
 
-    /// Events that one transaction opens: registrations wait for it.
+    /// The most events that one transaction opens, because registrations wait for it.
     private static let openings = 100
 
-    /// A run for each app and environment with a chosen audience. One that is there begins anew when it is for
-    /// something else now or was closed, and its time is not over; an installation with a row in `starts` gets no other
-    /// one.
+    /// Opens a run for each app and environment with a chosen audience. A run that exists begins again if it was
+    /// closed, or if its topics or its type changed, and its time is not over. An installation with a row in `starts`
+    /// gets no other start.
     private static func openRuns(
         of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {

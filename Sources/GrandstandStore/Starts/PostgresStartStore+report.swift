@@ -57,7 +57,7 @@ extension PostgresStartStore {
             let missing = try await missing(
                 run: start.run ?? 0, app: start.app, topics: audiences.topics,
                 attributesType: audiences.declaration?.attributesType ?? "", on: connection)
-            // Pushes that are under way are answered, also when the start is over meanwhile.
+            // Pushes that are under way will be answered, even if the start is over by then.
             let pending = isOver ? min(start.underWay, missing.eligible) : missing.eligible
             report.counts.ineligible = missing.ineligible
             report.counts.ineligible[.tooLate] = missing.eligible - pending
@@ -70,7 +70,7 @@ extension PostgresStartStore {
 
     /// Followers without a row in `starts`.
     struct Missing {
-        /// The installations that will get a start, or would.
+        /// The installations that will get a start, or could have got one.
         let eligible: Int
         let tooOld: Int
         let disabled: Int
@@ -81,10 +81,10 @@ extension PostgresStartStore {
         var ineligible: [StartForm.Ineligible: Int] { [.system: tooOld, .disabled: disabled, .noToken: withoutToken] }
     }
 
-    /// Counts them as `StartForm` tells them apart, by one pass over the followers; a test holds the two together.
+    /// Counts them by the rules of `StartForm`, in one pass over the followers; a test compares the two.
     ///
     /// - Parameters:
-    ///   - run: 0: none was opened.
+    ///   - run: 0: no run was opened.
     ///   - app: `app_environments.id`.
     static func missing(
         run: Int, app: Int, topics: [String], attributesType: String, on connection: PostgresConnection
@@ -119,7 +119,7 @@ extension StartReport {
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")
-        // An activity beside a push that APNs refused was started by the app or another sender.
+        // If APNs refused the push, the app or another sender started the activity.
         if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
         switch state {
         case .accepted: counts.accepted += count

@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Cards that listen to a channel that was replaced: nothing reaches them, so the activity is started again.
+/// Cards that listen to a channel that was replaced. Nothing reaches them, so the activity is started again.
 extension PostgresStartStore {
-    /// Has the run of an app look for such cards, where the event's start says so and the audience of this channel had
-    /// another one before.
+    /// Makes the run of an app look for such cards, if the event's start asks for it and the audience of this channel
+    /// had another channel before.
     static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
         """
         update fan_outs set restart_after = 0
@@ -20,12 +20,12 @@ extension PostgresStartStore {
         """
     }
 
-    /// Activities that one turn looks at.
+    /// The most activities that one turn looks at.
     private static let page = 2_000
 
-    /// Queues the installations of the next such cards: their start counts as not sent. The app may not have told the
-    /// channel of a card that a push started; that one is older than the channel then. A card with a token is reached by
-    /// that.
+    /// Queues the installations of the next such cards, as if their start had not been sent. The app may not have
+    /// reported the channel of a card that a push started; such a card counts if it is older than the channel. A card
+    /// with a token is reached by the token.
     static func restart(
         _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws {

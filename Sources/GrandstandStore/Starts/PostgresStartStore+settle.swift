@@ -9,7 +9,7 @@ extension PostgresStartStore {
         guard !shard.closes else { return try await end(shard.run, replica: replica) }
         let work = Settlement(shard, verdicts, now: now)
         try await dispatch.transaction { connection in
-            // The list as well: the same replica may have leased the run again.
+            // `noted` is compared, too, because the same replica may have leased the run again.
             let rows = try await connection.query(
                 """
                 select from fan_outs where id = \(shard.run) and leased_by = \(replica)
@@ -20,7 +20,7 @@ extension PostgresStartStore {
         }
     }
 
-    /// A shard's verdicts as they become rows.
+    /// A shard's verdicts as rows.
     private struct Settlement {
         let shard: StartShard
         let now: Date
@@ -60,7 +60,7 @@ extension PostgresStartStore {
             return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
         }
 
-        /// A phone that was faster than this has a row that says it is there.
+        /// The app may have confirmed the activity before this settlement, which then completes the row.
         private var results: PostgresQuery {
             """
             insert into starts as s (run, installation, state, reason, at)
@@ -73,7 +73,7 @@ extension PostgresStartStore {
             """
         }
 
-        /// In order of installations, as a registration queues for several runs: one installation at a time.
+        /// In order of installations, because a registration queues for several runs one installation at a time.
         private var repetitions: PostgresQuery {
             """
             insert into fan_out_queue as q (run, member, attempts, due_at)
@@ -85,7 +85,8 @@ extension PostgresStartStore {
             """
         }
 
-        /// Gives the run back: due at once when the sweep goes on or it was rung meanwhile. Its queue rings by itself.
+        /// Gives the run back. It is due at once if the sweep continues or if it was made due meanwhile. Its queue has
+        /// its own due times.
         private var release: PostgresQuery {
             """
             update fan_outs set noted = '{}', leased_by = null, leased_until = null,

@@ -4,13 +4,14 @@ internal import Postgres
 
 /// The members of the next shard.
 extension PostgresStartStore {
-    /// Followers that one shard reads at most, in shards: where hardly any follower can get a start, the next turn goes
-    /// on.
+    /// The most rounds in which one shard reads followers, a shard's size each. If hardly any follower can get a start,
+    /// the next turn continues.
     private static let rounds = 8
 
-    /// The members of a run's next shard. Its queue has half of the shard at most, until its sweep has come to the end:
-    /// however many register, the sweep goes on. An installation that can get none is passed over: registering again puts
-    /// it into the queue. So is one that is in the queue already.
+    /// The members of a run's next shard. Until the sweep has come to the end, the queue gets at most half of the
+    /// shard, so that the sweep continues however many installations register. An installation that can get no start is
+    /// passed over; registering again puts it into the queue. An installation that is in the queue already is passed
+    /// over, too.
     static func nextMembers(
         of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: StartClaim,
         on connection: PostgresConnection
@@ -39,7 +40,7 @@ extension PostgresStartStore {
     }
 
     private struct Chosen {
-        /// What chooses the audience of a follower.
+        /// The data by which a follower's audience is chosen.
         private struct Preference: Hashable {
             let variant: String?
             let locale: String?
@@ -47,15 +48,15 @@ extension PostgresStartStore {
 
         private let pushes: StartAudiences.Pushes
         private(set) var members: [StartShard.Member] = []
-        /// Variants of followers that could get one if their audience could start.
+        /// Variants of followers that could get a start if their audience could start.
         private(set) var passedOver: Set<String> = []
-        /// Those, and the installations of `members`.
+        /// The installations of these followers and of `members`.
         private(set) var present: Set<Int> = []
         private var places: [Preference: Int] = [:]
 
         init(_ pushes: StartAudiences.Pushes) { self.pushes = pushes }
 
-        /// The audience of a row of `candidates`; the same answer for all who say the same.
+        /// The audience for a row of `candidates`, the same for equal preferences.
         private mutating func place(_ preference: Preference) -> StartAudiences.Pushes.Place {
             guard pushes.places.count > 1 else { return pushes.places[0] }
             let known =
@@ -64,7 +65,7 @@ extension PostgresStartStore {
             return pushes.places[known]
         }
 
-        /// Adds a row of `candidates` unless it can get none.
+        /// Adds a row of `candidates`, unless it can get no start.
         mutating func add(_ row: PostgresRow) throws {
             let installation: Int = try row.decode("installation")
             let locale: String? = try row.decode("locale")
@@ -86,10 +87,11 @@ extension PostgresStartStore {
         }
     }
 
-    /// Takes what is due off the queue. Its rows go first, and the installations are read by a statement of their own:
-    /// what is registered meanwhile waits for this transaction, and queues again.
+    /// Takes due members from the queue. Their rows are deleted first, and another statement reads the installations. A
+    /// registration in between waits for this transaction, and then queues again.
     ///
-    /// By their places in the table: by run and installation, a plan made for an empty table reads the run's whole queue.
+    /// Rows are found by `ctid`: by run and installation, a plan made for an empty table would read the run's whole
+    /// queue.
     private static func takeQueue(
         of run: StartRun, _ shard: StartShard, _ claim: StartClaim, limit: Int, into chosen: inout Chosen,
         on connection: PostgresConnection
@@ -117,21 +119,21 @@ extension PostgresStartStore {
                 """, of: run, shard))
         for row in known {
             if let state = try row.optionalWord("start_state", as: StartState.self) {
-                // Refused for its token, and there is another one now: APNs did not process that push.
+                // APNs refused the push for its token, so it did not process it, and there is another token now.
                 guard state == .rejected, Self.isOfToken(try row.decode("start_reason")) else { continue }
                 again.append(try row.decode("installation"))
             }
             try chosen.add(row)
         }
-        // Who waits for its audience, too, so that the sweep that begins anew then finds it.
+        // Also followers that wait for their audience, so that the sweep finds them when it begins again.
         let chosenAgain = chosen.present.intersection(again).sorted()
         guard !chosenAgain.isEmpty else { return }
         try await connection.query(
             "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
     }
 
-    /// Who took a token over from an installation that got the start, or may have, counts as started. A shard of a run is
-    /// settled or given up before the next is taken, so the results of all that were sent are there.
+    /// An installation that took over a token counts as started if the former holder got the start, or may have got it.
+    /// A run's shard is settled or given up before the next one is taken, so the results of all pushes exist.
     private static func inherit(_ run: Int, _ queued: [PostgresRow], on connection: PostgresConnection) async throws {
         var pairs: [(heir: Int, former: Int)] = []
         for row in queued {
@@ -143,7 +145,7 @@ extension PostgresStartStore {
             inherit(run, from: "select * from unnest(\(pairs.map(\.heir)), \(pairs.map(\.former)))"))
     }
 
-    /// - Parameter pairs: rows of an installation and one that had its token before.
+    /// - Parameter pairs: rows of an installation and an installation that had its token before.
     static func inherit(_ run: Int, from pairs: PostgresQuery) -> PostgresQuery {
         """
         insert into starts (run, installation, state, reason, at)
@@ -155,13 +157,13 @@ extension PostgresStartStore {
         """
     }
 
-    /// Whether APNs refused a push for the token it went to.
+    /// Whether APNs refused a push because of its token.
     private static func isOfToken(_ reason: String?) -> Bool {
         ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"].contains(reason)
     }
 
-    /// The next followers of any of the topics in order of their installations, each once, by as many index ranges as
-    /// there are topics, each read up to `limit`.
+    /// The next followers of any of the topics, each once, in order of their installations. It reads one index range
+    /// for each topic, each up to `limit`.
     private static func next(of run: StartRun, limit: Int) -> PostgresQuery {
         """
         select distinct f.installation, 0::bigint as attempts

@@ -8,7 +8,7 @@ package struct PostgresStartStore: StartStore {
     let database: Database
     /// For claims and verdicts: they do not wait for people's requests.
     let dispatch: Database
-    /// For what counts followers.
+    /// For queries that count followers.
     let reports: Database
     let answers = SharedFlight<StartQuestion, [AudienceStart]?>()
 

@@ -9,26 +9,26 @@ struct StartQuestion: Hashable, Sendable {
     let outlook: StartOutlook
 }
 
-/// An app's start as it is reported: how its audiences stand, and what its run says of itself.
+/// The data of a report on an app's start: the state of its audiences and the columns of its run.
 struct ReportedStart {
-    /// The first, without its variant where there are several.
+    /// The first audience; without its variant if there are several.
     let audience: Audience
     let audiences: StartAudiences
     let app: Int
     let by: String?
-    /// `nil`: none was opened.
+    /// `nil`: no run was opened.
     let run: Int?
     let startedAt: Date?
     let finishedAt: Date?
     let rate: StartReport.Rate?
-    /// The followers without a start when the run was closed, by why they have none; `nil`: it is open, or they are not
-    /// counted yet.
+    /// The followers without a start when the run was closed, by reason; `nil`: it is open, or they are not counted
+    /// yet.
     let closed: [StartForm.Ineligible: Int]?
     /// Pushes that are under way.
     let underWay: Int
-    /// A follower without one may still get it: it was not opened, or begins anew, or its run is not done.
+    /// Whether a follower without a start may still get it: its run was not opened, may begin again, or is not done.
     let isLeft: Bool
-    /// The variants of all who are left; empty: they may be of any.
+    /// The variants of the followers that are left; empty: any variant.
     let leftVariants: Set<String>
 
     /// The audiences of an event that declares a start, with the runs of their apps.

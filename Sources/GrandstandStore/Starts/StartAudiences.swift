@@ -2,28 +2,28 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The audiences of an event in one app and environment that its start is for, in the order in which they were declared. Each
+/// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
 /// follower is started on one of those that are not over (`VariantChoice`).
 struct StartAudiences {
     private var standings: [StartStanding]
 
     /// The next step of the app's run.
     enum Turn {
-        /// No start is sent any more.
+        /// No more starts are sent.
         case close
-        /// Nothing can go before this.
+        /// Nothing can be sent before this.
         case wait(until: Date)
         case send(Pushes)
     }
 
-    /// The pushes that can go now.
+    /// The pushes that can be sent now.
     struct Pushes {
         /// An audience that a follower may be started on.
         struct Place {
             /// As its column has it.
             let variant: String
             let delivery: Audience.Delivery
-            /// The place of its push; `nil`: it cannot start yet.
+            /// The index of its push; `nil`: it cannot start yet.
             let push: Int?
             /// The broadcast whose content the push shows; `nil`: it shows the declared content.
             let content: UUID?
@@ -57,7 +57,7 @@ struct StartAudiences {
             choice = VariantChoice(open.map { $0.standing.audience.variant?.rawValue })
         }
 
-        /// Whether each of these variants waits still.
+        /// Whether all of these variants still wait.
         func waits(_ variants: Set<String>) -> Bool {
             variants.isSubset(of: places.lazy.filter { $0.push == nil }.map(\.variant))
         }
@@ -66,18 +66,18 @@ struct StartAudiences {
     /// - Parameter rows: with `StartStanding.columns`, one at least.
     init(_ rows: [PostgresRow]) throws { standings = try rows.map(StartStanding.init) }
 
-    /// The audiences differ in nothing of this.
+    /// The same for all audiences.
     var declaration: StartDeclaration? { standings[0].declaration }
     var topics: [String] { standings[0].topics }
 
-    /// The same once the start was asked for by hand.
+    /// The audiences as if somebody had asked for the start by hand.
     func asked(at now: Date) -> Self {
         var asked = self
         asked.standings = standings.map { $0.asked(at: now) }
         return asked
     }
 
-    /// Whether no start is sent any more, unless that is changed by hand.
+    /// Whether no more starts are sent, unless somebody changes that.
     func isOver(at now: Date) -> Bool { standings.allSatisfy { $0.isOver(at: now) } }
 
     func turn(at now: Date) -> Turn {
@@ -92,9 +92,9 @@ struct StartAudiences {
     }
 
     /// - Parameters:
-    ///   - isSending: pushes are under way.
-    ///   - isLeft: a follower without one may still get it.
-    ///   - variants: those of all who are left; empty: they may be of any.
+    ///   - isSending: whether pushes are under way.
+    ///   - isLeft: whether a follower without a start may still get it.
+    ///   - variants: the variants of the followers that are left; empty: any variant.
     func state(
         at now: Date, isSending: Bool, isLeft: Bool, of variants: Set<String>
     ) -> (state: StartReport.State, waitingFor: StartWait?) {
@@ -113,7 +113,7 @@ struct StartAudiences {
         return reasons.first.map { (.waiting, $0) } ?? (.running, nil)
     }
 
-    /// Those that are not over, each with its next step.
+    /// The audiences that are not over, each with its next step.
     private func turns(at now: Date) -> [(standing: StartStanding, turn: StartStanding.Turn)] {
         standings.compactMap { standing in
             let turn = standing.turn(at: now)

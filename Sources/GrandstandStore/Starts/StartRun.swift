@@ -2,21 +2,21 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A run that is locked, with how its start stands.
+/// A locked run, with the state of its start.
 struct StartRun {
     let id: Int
     let app: Int
-    /// Installations whose pushes a replica was making.
+    /// Installations for which a replica was making pushes.
     let noted: [Int]
     /// The replica that had the lease.
     let leasedBy: UUID?
     var cursor: Int
     var isSwept: Bool
-    /// Its time is over; the followers without a start are still to be counted.
+    /// Its time is over; the followers without a start still have to be counted.
     let isClosed: Bool
     /// Variants whose followers the sweep passed over, as their column has them.
     var passedOver: Set<String>
-    /// A channel was replaced: activities up to this one were looked at; `nil`: all were.
+    /// After a channel was replaced: the last activity that was looked at; `nil`: all were looked at.
     var restartAfter: Int?
     let address: APNsAddress
     let audiences: StartAudiences
@@ -29,7 +29,7 @@ struct StartRun {
             run: id, address: address, pushes: pushes.pushes, alerts: pushes.alerts, until: pushes.until, members: [])
     }
 
-    /// The sweep begins anew once an audience whose followers it passed over can start, or is there no more.
+    /// Begins the sweep again if an audience whose followers it passed over can start now, or no longer exists.
     mutating func resume(_ pushes: StartAudiences.Pushes) {
         guard !passedOver.isEmpty, !pushes.waits(passedOver) else { return }
         passedOver = []
@@ -37,7 +37,7 @@ struct StartRun {
         isSwept = false
     }
 
-    /// The shard that counts when the run is over.
+    /// The shard by which followers are counted when the run is over.
     func closing(at now: Date) -> StartShard {
         StartShard(
             run: id, address: address, pushes: [], alerts: LocaleLookup([:]), until: now, members: [], closes: true)

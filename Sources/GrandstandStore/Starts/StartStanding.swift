@@ -3,15 +3,15 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// How an event's start stands for one audience, by what its event, lane and channel say now: when it may go, and what it
-/// waits for. Senders and reports decide by this.
+/// The state of an event's start for one audience, by what its event, lane and channel are now: when it may be sent,
+/// and what it waits for. Senders and reports decide by this.
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
     let delivery: Audience.Delivery
     /// The declaration for this app; `nil`: none.
     let declaration: StartDeclaration?
-    /// Of the event's messages, its start among them.
+    /// The defaults of the event's messages and of its start.
     private let defaults: EventDefaults
     private(set) var isStopped: Bool
     private var askedAt: Date?
@@ -21,7 +21,7 @@ struct StartStanding {
     private let channelID: String?
     /// When its channel was asked for.
     let channelMadeAt: Date?
-    /// There is no place for its channel.
+    /// Whether there is no place for its channel.
     private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
@@ -31,22 +31,22 @@ struct StartStanding {
 
     /// The next step.
     enum Turn {
-        /// No start is sent any more.
+        /// No more starts are sent.
         case close
-        /// Nothing can go before this. Without a reason its time has not come.
+        /// Nothing can be sent before this. Without a reason, the start's time has not come.
         case wait(until: Date, StartWait?)
-        /// This push may go.
+        /// This push may be sent.
         case send(StartShard.Push)
     }
 
-    /// When a start that waits for its channel, or for a content, is looked at again.
+    /// Seconds after which a start that waits for its channel or for a content is looked at again.
     static let patience: TimeInterval = 1
 
     var window: StartWindow? {
         declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
     }
 
-    /// The same once it was asked for by hand.
+    /// The same as if somebody had asked for it by hand.
     func asked(at now: Date) -> StartStanding {
         var asked = self
         asked.askedAt = askedAt ?? now
@@ -54,7 +54,7 @@ struct StartStanding {
         return asked
     }
 
-    /// No start is sent any more, unless that is changed by hand.
+    /// Whether no more starts are sent, unless somebody changes that.
     func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
 
     func turn(at now: Date) -> Turn {
@@ -68,9 +68,9 @@ struct StartStanding {
             return .wait(until: later, .content)
         }
         payload.stamp = stamp
-        // Below that of every update to come, and not below that of the newest content when it shows that. What was
-        // declared gives way to the newest content that is sent to a token as it comes (`CrowdNews`), even in the
-        // same second.
+        // The timestamp is lower than that of every later update. If the push shows the newest content, it is not lower
+        // than that content's. A declared content gets a lower one, so that the newest content that is sent to a token
+        // when it joins (`CrowdNews`) replaces it, even in the same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         let channelID = delivery == .channel ? channelID : nil

@@ -9,10 +9,10 @@ package struct PostgresSendRates: SendRateStore {
 
     package init(_ database: Database) { self.database = database }
 
-    /// Any constant of ours.
+    /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_740
 
-    /// Seconds after which a row is of a replica that is gone.
+    /// Seconds after which a row belongs to a replica that is gone.
     private static let lifetime: TimeInterval = 5
 
     package func exchange(
@@ -26,7 +26,7 @@ package struct PostgresSendRates: SendRateStore {
             if isClean, !known.contains(where: { $0.replica == replica }) { return known }
         }
         return try await database.transaction { connection in
-            // One replica at a time: of two that see the first or the last of an app, one reports it.
+            // One replica at a time, so that only one of them reports that throttling of an app began or ended.
             try await connection.query("select pg_advisory_xact_lock(\(Self.key))")
             let results = try await connection.pipeline([
                 Self.write(rates, of: replica, in: environment), Self.rows(in: environment),
@@ -94,7 +94,7 @@ package struct PostgresSendRates: SendRateStore {
             """
     }
 
-    /// About when a lane `l` that is due has its turn, by its place and the app's rate; null where nothing throttles the
+    /// The approximate time of the turn of a due lane `l`, by its place and the app's rate. Null: nothing throttles the
     /// app, or the lane waits for something else.
     static let turn: PostgresQuery = """
         select clock_timestamp() + make_interval(secs => (1 + (

@@ -27,7 +27,7 @@ package struct PostgresQuotaLevels: QuotaLevels {
                 let level = quota.level.rawValue
                 let app = AppColumns.isOf(
                     AppEnvironment(bundleID: quota.bundleID, environment: quota.environment), row: "ae")
-                // Locked first: of two replicas that see the same change, one tells.
+                // Locked first, so that only one of two replicas reports a change.
                 let before = try await connection.query(
                     "select quota_level from app_environments ae where \(app) and quota_level <> \(level) for update")
                 guard let row = before.first else { continue }

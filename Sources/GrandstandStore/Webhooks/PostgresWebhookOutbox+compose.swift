@@ -4,8 +4,8 @@ internal import Grandstand
 internal import JSON
 internal import Postgres
 
-/// Messages are made of the notes that triggers take of what happened (migrations). A note is deleted in the transaction
-/// that writes its message, so a process that dies in between has written and deleted nothing.
+/// Messages are made from the notes that triggers write when something happens (migrations). A note is deleted in the
+/// transaction that writes its message, so a process that dies in between has written and deleted nothing.
 extension PostgresWebhookOutbox {
     package func compose(now: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
@@ -40,7 +40,7 @@ extension PostgresWebhookOutbox {
         let topic: WebhookTopic
         let at: Date
         let body: [UInt8]
-        /// Told of once.
+        /// Only one message is written about a broadcast.
         var broadcast: UUID?
         let webhooks: [UUID]
 
@@ -97,8 +97,8 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// Those of the broadcasts, not of single pushes, none of whose deliveries is left, with the apps each concerns; in order, so that two
-    /// that tell of the same broadcasts do not wait for each other.
+    /// The broadcasts without unsettled deliveries, single pushes excepted, with the apps that each concerns. They are
+    /// in order, so that two transactions about the same broadcasts do not deadlock.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
         select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.sent_to, u.audiences,
@@ -124,8 +124,8 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// The apps that a broadcast concerns: those of its event's audiences, and those it was sent to. One of an event that
-    /// has no audience left concerns no app in particular.
+    /// The apps that a broadcast concerns: those of its event's audiences, and those it was sent to. If its event has
+    /// no audience left, it concerns no app in particular.
     private static func apps(of row: PostgresRow) throws -> [BundleID] {
         let audiences = try row.decode([String]?.self, "audiences") ?? []
         if audiences.isEmpty, try row.decode(String?.self, "event_key") != nil { return [] }

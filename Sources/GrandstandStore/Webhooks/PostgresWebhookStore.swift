@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Webhooks in the table `webhooks`; what is posted to them is `PostgresWebhookOutbox`'s.
+/// Webhooks in the table `webhooks`. `PostgresWebhookOutbox` has the messages that are posted to them.
 package struct PostgresWebhookStore: WebhookStore {
     let database: Database
 
@@ -43,7 +43,7 @@ package struct PostgresWebhookStore: WebhookStore {
             let known = try await connection.query(
                 "select apps from webhooks where id = \(id) and \(Self.are(bounds))")
             guard let old = try known.first.map(ReachColumns.read) else { return nil }
-            // One that stays where it is may stay, however many there are.
+            // A webhook that keeps its apps may stay, however many there are.
             if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
             let present = try await connection.query(
                 "select version from webhooks where id = \(id) and \(Self.are(bounds)) for no key update")
@@ -149,7 +149,7 @@ package struct PostgresWebhookStore: WebhookStore {
     /// Locks the writer's key until the commit: either its revocation came first and this write is refused, or the
     /// revocation waits and finds the webhook among those that the key declared.
     ///
-    /// - Throws: `unauthenticated`; `forbidden` for a key that does not reach the apps now.
+    /// - Throws: `unauthenticated`; `forbidden` for a key that may not access the apps now.
     private static func admit(
         _ actor: AuditActor, declaring reach: AppReach, on connection: PostgresConnection
     ) async throws {
@@ -162,7 +162,7 @@ package struct PostgresWebhookStore: WebhookStore {
         guard own.covers(reach) else { throw own.refusal }
     }
 
-    /// The apps' bundle IDs as they were registered.
+    /// The reach with the apps' bundle IDs as they were registered.
     private static func registered(_ reach: AppReach, on connection: PostgresConnection) async throws -> AppReach {
         guard let apps = reach.apps else { return .all }
         let pointer = apps.count == 1 ? "/bundleId" : "/bundleIds"
@@ -174,10 +174,10 @@ package struct PostgresWebhookStore: WebhookStore {
             })
     }
 
-    /// Holds a lock until the commit, so that two that come together are counted one after the other. The app is locked
-    /// before it, as the removal of an app and its webhooks does.
+    /// Holds a lock until the commit, so that two creations at the same time are counted one after the other. The app
+    /// is locked before it, as the removal of an app and its webhooks does.
     ///
-    /// - Parameter id: of one that is not counted.
+    /// - Parameter id: the webhook that is not counted.
     private static func refuseTooMany(
         for reach: AppReach, besides id: UUID? = nil, on connection: PostgresConnection
     ) async throws {
@@ -203,7 +203,7 @@ package struct PostgresWebhookStore: WebhookStore {
 
     private static func state(_ draft: WebhookDraft) -> Webhook.State { draft.isEnabled ? .enabled : .disabled }
 
-    /// A statement that returns a row always returned one.
+    /// Unwraps the row of a statement that always returns one.
     private static func present(_ webhook: Webhook?) throws -> Webhook {
         guard let webhook else { throw PostgresError(.decoding, "the webhook that was written did not come back") }
         return webhook
