@@ -76,8 +76,9 @@ extension Contract.App {
     /// The API's view of an app.
     ///
     /// - Parameters:
-    /// - keyFiles: the key file's state in each environment; an environment without an entry counts as a missing file.
-    /// - quirks: the differences from APNs' documentation.
+    ///   - keyFiles: the key file's state in each environment; an environment without an entry counts as a missing
+    ///     file.
+    ///   - quirks: the differences from APNs' documentation.
     init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk]) {
         var credentials: [String: Contract.CredentialState] = [:]
         var refusals: [String: Contract.CredentialRefusal] = [:]

@@ -30,8 +30,8 @@ struct Composer: Sendable {
     let newestID: String
 
     /// - Parameters:
-    /// - newest: the ID of the event's newest message.
-    /// - asksForEnd: whether the user wants to send an end and has to confirm it.
+    ///   - newest: the ID of the event's newest message.
+    ///   - asksForEnd: whether the user wants to send an end and has to confirm it.
     init(
         _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
         refusal: APIProblem? = nil, preview: PreviewReading? = nil, asksForEnd: Bool = false

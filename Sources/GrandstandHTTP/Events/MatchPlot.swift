@@ -43,7 +43,7 @@ struct MatchPlot: Sendable {
 
     /// - Parameters:
     ///   - broadcasts: in any order.
-    /// - now: the end of the drawing; `nil`: the last message, because the event is over.
+    ///   - now: the end of the drawing; `nil`: the last message, because the event is over.
     /// - Returns: `nil` if Apple has not answered any message yet.
     init?(_ broadcasts: [Broadcast], until now: Date?) {
         let all = broadcasts.compactMap(Self.answer).sorted { $0.at < $1.at }

@@ -21,8 +21,8 @@ struct ScoreCard: Sendable, Equatable {
     static let limit = 12
 
     /// - Parameters:
-    /// - broadcasts: the newest of the event, in descending order.
-    /// - previews: the templates of the apps that have some.
+    ///   - broadcasts: the newest of the event, in descending order.
+    ///   - previews: the templates of the apps that have some.
     static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: ContentPreview]) -> [ScoreCard]
     {
         var seen: Set<String> = []

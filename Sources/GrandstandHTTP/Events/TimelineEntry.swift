@@ -38,8 +38,8 @@ struct TimelineEntry: Sendable {
     let resendHref: String
 
     /// - Parameters:
-    /// - audiences: the event's; the dots are in this order.
-    /// - previews: the templates of the apps that have some. The first one of the message's apps is used.
+    ///   - audiences: the event's; the dots are in this order.
+    ///   - previews: the templates of the apps that have some. The first one of the message's apps is used.
     init(
         _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
     ) {

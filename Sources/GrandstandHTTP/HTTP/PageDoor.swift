@@ -31,10 +31,10 @@ package struct PageDoor: Sendable {
     /// Performs a form's work once, and stores its answer.
     ///
     /// - Parameters:
-    /// - name: distinguishes the work from all other work of this key.
-    /// - secret: the session's secret, which encrypts the stored answer.
-    /// - recover: for work in several steps: returns the answer for an object that an earlier call began to make;
-    ///   `nil`: the work is done again.
+    ///   - name: distinguishes the work from all other work of this key.
+    ///   - secret: the session's secret, which encrypts the stored answer.
+    ///   - recover: for work in several steps: returns the answer for an object that an earlier call began to make;
+    ///     `nil`: the work is done again.
     /// - Throws: the errors of `work`, which are not stored.
     package func once(
         _ name: String, of key: UUID, secret: String, recover: FormRecovery? = nil,

@@ -46,8 +46,8 @@ extension Request {
     /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
     ///
     /// - Parameters:
-    /// - fallback: the JSON that is used if there is no body, for bodies whose fields are all optional.
-    /// - mediaTypes: the accepted values of `Content-Type`; the error names the first.
+    ///   - fallback: the JSON that is used if there is no body, for bodies whose fields are all optional.
+    ///   - mediaTypes: the accepted values of `Content-Type`; the error names the first.
     func json(
         upTo limit: Int = Route.standardBodyLimit, orIfEmpty fallback: String? = nil,
         as mediaTypes: [String] = ["application/json"]

@@ -16,8 +16,8 @@ struct Bar: Sendable, Equatable {
     let barText: String
 
     /// - Parameters:
-    /// - counts: the parts from left to right. A part with the count 0 is left out.
-    /// - total: the number that fills the whole bar.
+    ///   - counts: the parts from left to right. A part with the count 0 is left out.
+    ///   - total: the number that fills the whole bar.
     init(_ counts: [(kind: String, count: Int)], of total: Int, limit: Int? = nil, text: String) {
         let total = max(1, total, counts.reduce(0) { $0 + $1.count })
         var parts: [Part] = []

@@ -12,7 +12,7 @@ extension ConsolePath {
     /// The page of the event, with a prefilled form for the next message.
     ///
     /// - Parameters:
-    /// - broadcast: the message that fills the form; `nil`: the newest.
+    ///   - broadcast: the message that fills the form; `nil`: the newest.
     ///   - message: `update` or `end`.
     static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
         link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"

@@ -4,8 +4,8 @@ struct FormRefusal: Sendable {
     let faults: [APIProblem.Fault]
 
     /// - Parameters:
-    /// - faults: fields that could not be written into the API's body.
-    /// - nothing: a sentence that says what did not happen.
+    ///   - faults: fields that could not be written into the API's body.
+    ///   - nothing: a sentence that says what did not happen.
     /// - Returns: `nil` if there is neither a problem nor a fault.
     init?(_ problem: APIProblem?, _ faults: [APIProblem.Fault] = [], nothing: String = "Nothing was changed.") {
         guard problem != nil || !faults.isEmpty else { return nil }

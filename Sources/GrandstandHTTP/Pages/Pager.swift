@@ -9,8 +9,8 @@ struct Pager: Sendable {
     let isNeeded: Bool
 
     /// - Parameters:
-    /// - path: the path of the list; `nil`: the path of this request.
-    /// - query: the filter of the list, which the links keep.
+    ///   - path: the path of the list; `nil`: the path of this request.
+    ///   - query: the filter of the list, which the links keep.
     init(
         _ visit: Visit, path: String? = nil, query: [(name: String, value: String?)] = [], nextCursor: String?
     ) {

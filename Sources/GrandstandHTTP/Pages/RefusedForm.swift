@@ -21,8 +21,8 @@ struct RefusedForm: ConsolePage {
     let back: String
 
     /// - Parameters:
-    /// - path: the address of the form.
-    /// - back: the page that contained the form.
+    ///   - path: the address of the form.
+    ///   - back: the page that contained the form.
     init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
         let hidden = ["etag", "version"]
         let isOutdated = problem.status == 412 && hidden.contains { form[$0] != nil }

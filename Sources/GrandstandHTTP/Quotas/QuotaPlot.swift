@@ -45,9 +45,9 @@ struct QuotaPlot: Sendable {
     private static let top = 12
 
     /// - Parameters:
-    /// - samples: the samples of the app and environment, the oldest first.
-    /// - step: seconds between two samples. Samples that are further apart have a gap between them.
-    /// - span: the seconds shown before `now`, and also after it.
+    ///   - samples: the samples of the app and environment, the oldest first.
+    ///   - step: seconds between two samples. Samples that are further apart have a gap between them.
+    ///   - span: the seconds shown before `now`, and also after it.
     init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
         let app = quota.place
         let taken = quota.taken

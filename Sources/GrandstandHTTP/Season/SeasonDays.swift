@@ -37,8 +37,8 @@ struct SeasonDays: Sendable {
     let days: [Day]
 
     /// - Parameters:
-    /// - events: the events that start up to two days before `first`, or later. Earlier ones may still hold places.
-    /// - capacities: the number of places of each app whose quota is known.
+    ///   - events: the events that start up to two days before `first`, or later. Earlier ones may still hold places.
+    ///   - capacities: the number of places of each app whose quota is known.
     init(
         _ events: [Event], first: Date, count: Int, capacities: [AppEnvironment: Int], tenure: ChannelTenure, now: Date
     ) {

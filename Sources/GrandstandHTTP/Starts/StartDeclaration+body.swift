@@ -8,8 +8,8 @@ extension StartDeclaration {
     /// Reads the member `start` of an event's body.
     ///
     /// - Parameters:
-    /// - startsAt: the event's start time.
-    /// - audiences: the event's audiences.
+    ///   - startsAt: the event's start time.
+    ///   - audiences: the event's audiences.
     init(
         _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
     ) throws(Problem) {
