@@ -28,7 +28,7 @@ extension APNsClient: APNsGateway {
             "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
             body: Array(body.utf8)
         ).map { response in
-            // Without the ID the channel may exist all the same: only the list can tell.
+            // Without the ID the channel may still exist. Only Apple's list can tell.
             guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
                 return .failure("APNs accepted the creation, but named no channel")
             }
@@ -96,7 +96,8 @@ extension APNsClient: APNsGateway {
         return Int(text).flatMap(StoragePolicy.init(wireValue:))
     }
 
-    /// `nil` unless `channels` is there, once, and holds nothing but IDs: a list that is not understood is not a list.
+    /// Returns `nil` unless there is exactly one member `channels` and it contains only IDs. A list that is not
+    /// understood must not be used.
     private static func channels(_ body: [UInt8]) -> ChannelListing? {
         guard let json = try? JSONValue(parsing: body), case .object(let members) = json.kind,
             let elements = json["channels"]?.elements
@@ -114,15 +115,14 @@ extension APNsClient: APNsGateway {
     static let noEndpoint = "no endpoint is configured for this environment"
 }
 
-/// The result of reading an accepted answer: a value, or why there is none.
+/// The result of parsing an accepted answer: a value, or why there is none.
 enum Reading<Value> {
     case success(Value)
     case failure(String)
 }
 
 extension APNsAnswer {
-    /// Reads the value of an accepted answer; one that cannot be read counts as unanswered, for the call may have
-    /// been processed.
+    /// Parses an accepted answer. If that fails, the call counts as unanswered, because APNs may have processed it.
     func map<Read: Sendable>(_ read: (Value) -> Reading<Read>) -> APNsAnswer<Read> {
         switch self {
         case .accepted(let value, let receipt):

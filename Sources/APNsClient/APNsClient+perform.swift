@@ -17,9 +17,9 @@ extension APNsClient {
         var body: [UInt8] = []
     }
 
-    /// Makes a call within the request timeout. A request that APNs never processed goes again on another connection;
-    /// what it may have processed comes back as `unanswered`; a token it calls expired, or changed too soon, is
-    /// replaced once. While APNs refuses the key's tokens, the call is held back but for a probe every few seconds.
+    /// Makes a call within the request timeout. A request that APNs never processed is repeated on another connection.
+    /// A request that APNs may have processed returns `unanswered`. A token that APNs calls expired, or replaced too
+    /// soon, is exchanged once. While APNs refuses the key's tokens, only one probe every few seconds is sent.
     func perform(_ call: Call, at endpoint: Endpoint, for address: APNsAddress) async -> APNsAnswer<HTTP2Response> {
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(call, at: endpoint, as: use)
@@ -65,7 +65,7 @@ extension APNsClient {
                 case .accepted:
                     member.prove()
                     standings.accepted(token, of: use)
-                // An answer about the channel means that the token was accepted.
+                // APNs checks the token first, so an answer about the channel means that it accepted the token.
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
                     member.prove()
                     standings.accepted(token, of: use)
@@ -93,12 +93,12 @@ extension APNsClient {
         return .unsent(why)
     }
 
-    /// How often one call is put on the wire at most: connections that keep refusing it will not do better.
+    /// The most times that one call is sent. Connections that keep refusing it are unlikely to accept it later.
     private static let maximumSends = 10
 
-    /// Whether the refusal was the token's, and there is another to try.
+    /// Whether the token was refused and there is another one to try.
     ///
-    /// - Parameter isProbe: a probe found what was logged before.
+    /// - Parameter isProbe: whether the call was a probe. Then the refusal has already been logged.
     private func replace(
         _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason, _ isProbe: Bool
     ) async throws -> Bool {
@@ -127,7 +127,7 @@ extension APNsClient {
             body: call.body)
     }
 
-    /// Status 200–299 is accepted; anything else is a refusal whose reason stands in the JSON body.
+    /// A status from 200 to 299 is success. Any other is a refusal with its reason in the JSON body.
     private static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {
         let requestID = response[header: APNsHeader.requestID] ?? response[header: APNsHeader.id]
         if (200..<300).contains(response.status) {
@@ -141,7 +141,7 @@ extension APNsClient {
                 retryAfter: response[header: APNsHeader.retryAfter].flatMap { Int($0) }, since: since(body)))
     }
 
-    /// In milliseconds since 1970, as Apple documents it for 410.
+    /// The `timestamp` of a 410 answer, which Apple documents as milliseconds since 1970.
     private static func since(_ body: JSONValue?) -> Date? {
         guard case .number(let text)? = body?["timestamp"]?.kind, let milliseconds = Double(text) else { return nil }
         return Date(timeIntervalSince1970: milliseconds / 1_000)

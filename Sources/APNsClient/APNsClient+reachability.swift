@@ -2,20 +2,21 @@ package import APNsWire
 package import Grandstand
 internal import HTTP2
 
-/// Whether APNs is reachable, by the connections made so far: no call is made for it.
+/// Whether APNs is reachable, judged by the connections so far. Nothing is sent to find out.
 package enum APNsReachability: Sendable, Hashable {
-    /// There was no reason to connect yet, or the last connection ended in good order.
+    /// No request has needed a connection yet, or the last connection ended normally.
     case unknown
     /// A connection is open.
     case reachable
-    /// A connection is open or was, and APNs refuses the provider tokens of this key.
+    /// There is or was a connection, but APNs refuses the provider tokens of this key.
     case refused(Credentials, KeyRefusal)
     /// The last attempt failed, or APNs stopped answering.
     case unreachable(reason: String)
 }
 
 extension APNsClient {
-    /// How APNs can be reached in an environment; when only some of its hosts, teams or keys can, it cannot.
+    /// The reachability of APNs in an environment. If some of its hosts cannot be reached, or some teams or keys are
+    /// refused, that is the result.
     package func reachability(of environment: APNsEnvironment) -> APNsReachability {
         let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
             \.self)
@@ -34,7 +35,7 @@ extension APNsClient {
 }
 
 extension ConnectionPool {
-    /// The reachability by its connections.
+    /// The reachability by the connections of this pool.
     var reachability: APNsReachability {
         let (hasOne, fault, silence) = glance
         if let silence { return .unreachable(reason: silence) }

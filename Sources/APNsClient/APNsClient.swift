@@ -5,38 +5,38 @@ package import HTTP2
 package import Logging
 internal import Synchronization
 
-/// APNs over HTTP/2: provider tokens, connections for each endpoint, team and key, and calls that end in an answer.
+/// A client of APNs over HTTP/2. It manages provider tokens, and connections for each endpoint, team and key.
 package final class APNsClient: Sendable {
-    /// The parts that a client is made with.
+    /// The settings of a client.
     package struct Settings: Sendable {
         package var endpoints: Endpoints
         package var trustRoots: HTTP2ClientConfiguration.TrustRoots = .system
-        /// The way to APNs goes through these; the default is straight.
+        /// The proxies for connections to APNs; the default is no proxy.
         package var proxies = ProxySettings()
-        /// Connections for each endpoint, team and key.
+        /// The normal number of connections for each endpoint, team and key.
         package var connections = 2
-        /// The most of them under load.
+        /// The most connections under load.
         package var maximumConnections = 8
-        /// Until an unanswered request counts as unanswered.
+        /// The time after which a request counts as unanswered.
         package var requestTimeout: Duration = .seconds(5)
-        /// From the look-up of APNs' address to its first SETTINGS.
+        /// The time from the look-up of APNs' address to the first SETTINGS.
         package var connectTimeout: Duration = .seconds(10)
-        /// Silence after which a PING asks whether APNs is still there, while answers are awaited.
+        /// While answers are awaited: the silence after which a PING is sent.
         package var overdueInterval: Duration = .seconds(2)
-        /// Silence after such a PING that ends the connection.
+        /// The silence after such a PING after which the connection is closed.
         package var pingTimeout: Duration = .seconds(2)
-        /// The store in which replicas share provider tokens; `nil`: every process makes its own.
+        /// The store with which replicas share provider tokens; `nil`: each process uses its own.
         package var tokenStore: (any ProviderTokenStore)?
-        /// The store in which replicas tell each other which keys APNs refuses; `nil`: every process for itself.
+        /// The store with which replicas share refusals of keys by APNs; `nil`: each process uses its own.
         package var refusalStore: (any KeyRefusalStore)?
-        /// The metrics backend; `nil`: the process's, `MetricsSystem`.
+        /// The metrics backend; `nil`: the process-wide `MetricsSystem`.
         package var metrics: (any MetricsFactory)?
 
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
-    /// The traffic of connections. Each kind has its own, so that a goal's broadcasts do not stand in line behind a
-    /// million starts.
+    /// The kind of traffic. Each has separate connections, so that a goal's broadcasts do not wait behind a million
+    /// starts.
     enum Traffic: String, Hashable {
         case channels
         case devices
@@ -79,18 +79,18 @@ package final class APNsClient: Sendable {
         }
     }
 
-    /// Reads every key file anew before the next call, whatever its date. Files that change are noticed without it.
+    /// Makes the next call read every key file again. Changed files are also noticed without this.
     package func reloadKeys() { tokens.checkFiles() }
 
-    /// Writes the numbers that stand rather than happen: connections, streams in use, token ages; and looks whether the
-    /// file of a refused key was replaced. To be called before each scrape, or every few seconds.
+    /// Updates the gauges: connections, streams in use, token ages. It also checks whether the file of a refused key
+    /// was replaced. To be called before each scrape, or every few seconds.
     package func recordGauges() {
         for pool in pools.withLock({ Array(($0 ?? [:]).values) }) { pool.recordGauges() }
         tokens.recordGauges()
         standings.checkKeys()
     }
 
-    /// The pools there are for some endpoints, whatever their credentials.
+    /// The existing pools of some endpoints, for all credentials.
     func pools(of endpoints: [Endpoint]) -> [ConnectionPool] {
         pools.withLock { pools in (pools ?? [:]).filter { endpoints.contains($0.key.endpoint) }.map(\.value) }
     }
@@ -122,7 +122,8 @@ package final class APNsClient: Sendable {
         configuration.connectTimeout = settings.connectTimeout
         configuration.overdueInterval = settings.overdueInterval
         configuration.pingTimeout = settings.pingTimeout
-        // With provider tokens APNs allows one stream until a token was accepted (docs/internals/apns.md section 6).
+        // With provider tokens APNs allows only one stream until it has accepted a token (docs/internals/apns.md
+        // section 6).
         configuration.initialConcurrency = 1
         configuration.onAnswer = { metrics.answered($0) }
         return ConnectionPool(

@@ -5,10 +5,10 @@ package struct Endpoint: Sendable, Hashable {
     package let host: String
     package let port: Int
 
-    /// Reads a base URL such as `https://api.push.apple.com:443`: scheme, host and, unless 443, port together, since
-    /// Apple's management ports differ by environment (docs/internals/apns.md C19).
+    /// Parses a base URL such as `https://api.push.apple.com:443`. The port is part of it, because Apple's management
+    /// ports differ by environment (docs/internals/apns.md C19); the default is 443.
     ///
-    /// - Returns: `nil` for anything else, also with a path.
+    /// - Returns: `nil` for other text, including a URL with a path.
     package init?(url: String) {
         guard url.hasPrefix("https://") else { return nil }
         var rest = url.dropFirst("https://".count)
@@ -27,7 +27,7 @@ package struct Endpoint: Sendable, Hashable {
         self.port = port
     }
 
-    /// The `:authority` of requests: without the port that goes without saying.
+    /// The `:authority` of requests. The port 443 is left out.
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 443 ? name : "\(name):\(port)"
@@ -35,14 +35,14 @@ package struct Endpoint: Sendable, Hashable {
 
     private static func port(_ text: Substring) -> Int? {
         if text.isEmpty { return 443 }
-        // Digits and nothing else: `Int` by itself would take a sign.
+        // Only digits, because `Int` alone would accept a sign.
         guard text.hasPrefix(":"), text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = Int(text.dropFirst()), (1...65_535).contains(port)
         else { return nil }
         return port
     }
 
-    /// A name or an IPv4 address.
+    /// Whether it is a host name or an IPv4 address.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -55,13 +55,13 @@ package struct Endpoint: Sendable, Hashable {
             }
     }
 
-    /// The host in brackets: an IPv6 address.
+    /// Whether the text in brackets is an IPv6 address.
     private static func isAddress(_ text: String) -> Bool {
         text.contains(":") && text.allSatisfy { $0.isHexDigit && $0.isASCII || $0 == ":" || $0 == "." }
     }
 }
 
-/// The four endpoints.
+/// The endpoints for sending and for management in both environments.
 package struct Endpoints: Sendable, Hashable {
     package var send: [APNsEnvironment: Endpoint]
     package var manage: [APNsEnvironment: Endpoint]

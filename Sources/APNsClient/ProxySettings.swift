@@ -2,19 +2,20 @@ internal import FoundationEssentials
 internal import Grandstand
 package import HTTP2
 
-/// Which hosts are reached through an HTTP proxy: `HTTPS_PROXY` and `NO_PROXY` as most programs read them.
+/// The HTTP proxy, and the hosts that are reached without it: `HTTPS_PROXY` and `NO_PROXY` in the usual format.
 package struct ProxySettings: Sendable, Hashable {
     private var proxy: HTTP2Proxy?
-    /// Hosts, and domains with everything below them; lowercase, without a leading dot.
+    /// Hosts, and domains with all their subdomains, in lower case and without a leading dot.
     private var exceptions: [String] = []
 
-    /// Straight to every host.
+    /// No proxy.
     package init() {}
 
     /// - Parameters:
-    ///   - url: such as `http://user:password@proxy.example.com:3128`; the scheme and the port 8080 may be left out.
-    ///   - exceptions: `NO_PROXY`: hosts and domains separated by commas; `*` for all.
-    /// - Returns: `nil` when `url` names no HTTP proxy. One that is spoken to over TLS is not supported.
+    ///   - url: for example `http://user:password@proxy.example.com:3128`. The scheme is optional, and the default port
+    ///     is 8080.
+    ///   - exceptions: `NO_PROXY`: hosts and domains separated by commas; `*`: all.
+    /// - Returns: `nil` if `url` is not an HTTP proxy. A proxy with TLS is not supported.
     package init?(url: String, exceptions: String = "") {
         guard let proxy = Self.parse(url) else { return nil }
         self.proxy = proxy
@@ -23,7 +24,7 @@ package struct ProxySettings: Sendable, Hashable {
         }
     }
 
-    /// The proxy on the way to `host`, if there is one.
+    /// The proxy for connections to `host`; `nil`: none.
     package func proxy(for host: String) -> HTTP2Proxy? {
         let host = host.lowercased()
         let isException = exceptions.contains { $0 == "*" || host == $0 || host.hasSuffix("." + $0) }
@@ -43,7 +44,7 @@ package struct ProxySettings: Sendable, Hashable {
             authorization = "Basic " + Data(credentials).base64EncodedString()
             rest = rest[rest.index(after: at)...]
         }
-        // The same rules for host and port as for APNs' own.
+        // Host and port follow the same rules as those of APNs' endpoints.
         let isPortNamed = rest.hasPrefix("[") ? rest.contains("]:") : rest.contains(":")
         guard let place = Endpoint(url: "https://\(rest)\(isPortNamed ? "" : ":8080")") else { return nil }
         return HTTP2Proxy(host: place.host, port: place.port, authorization: authorization)

@@ -1,18 +1,18 @@
 internal import APNsClient
 
 extension Configuration {
-    /// Connections of a pool under load.
+    /// The most connections of one pool.
     private var connectionsUnderLoad: Int { connections * 4 }
 
-    /// Broadcasts under way at a time in each environment: a connection's windows hold about a hundred
-    /// (docs/internals/http2.md), and the pool grows as they are filled.
+    /// The most broadcasts in flight in one environment. The windows of a connection hold about a hundred
+    /// (docs/internals/http2.md), and the pool grows as they fill.
     var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
 
-    /// Pushes to devices under way at a time, in one environment: half as many, so that a million starts leave a goal
-    /// the processor, too.
+    /// The most pushes to devices in flight in one environment: half as many, so that a million starts also leave
+    /// processor time for a goal.
     var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
 
-    /// The configuration of a client of APNs.
+    /// The settings of the APNs client.
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = trustRoots

@@ -6,17 +6,17 @@ package import HTTP2
 package import Logging
 internal import Postgres
 
-/// Everything a server can be told, checked before anything is opened: each setting is declared and read in this file.
+/// All settings of a server, checked before anything is opened. Each setting is declared and read in this file.
 package struct Configuration: Sendable {
     /// The location of the database.
     package enum DatabaseSource: Sendable, Hashable {
-        /// A libpq connection string, as it is.
+        /// A libpq connection string, used as it is.
         case url(String)
-        /// A private cluster in this folder.
+        /// A private PostgreSQL cluster in this folder.
         case embedded(directory: String)
     }
 
-    /// PEM files; the API speaks HTTPS with them.
+    /// PEM files. With them the API speaks HTTPS.
     package struct TLS: Sendable, Hashable {
         package var certificatePath: String
         package var keyPath: String
@@ -27,18 +27,18 @@ package struct Configuration: Sendable {
         case json
     }
 
-    /// Loops a process may run; what one does not run, others on the same database do.
+    /// The parts of the server that a process may run. Other processes on the same database run the rest.
     package enum Role: String, Sendable, Hashable, CaseIterable {
         /// The HTTP API.
         case api
         /// Sends broadcasts.
         case dispatch
-        /// Makes, retires and reconciles channels.
+        /// Creates, deletes and reconciles channels.
         case reconcile
-        /// Of the API lookups alone. A process that does nothing else never writes, so a standby will do.
+        /// Only the API's lookups. A process with only this role never writes, so a standby database is enough.
         case lookup
 
-        /// Those that together do everything.
+        /// The roles that together do everything.
         package static let all: Set<Role> = [.api, .dispatch, .reconcile]
     }
 
@@ -48,84 +48,85 @@ package struct Configuration: Sendable {
     package var database: DatabaseSource
     package var roles: Set<Role>
     package var host: String
-    /// 0: a free one is picked and logged.
+    /// 0: the system picks a free port, which is logged.
     package var port: Int
     package var tls: TLS?
     /// The port of `/healthz`, `/readyz` and `/metrics`; `nil`: the API's.
     package var operationsPort: Int?
-    /// Their word about a request's origin is believed.
+    /// The proxies whose forwarding headers are trusted.
     package var trustedProxies: TrustedProxies
-    /// Requests a second of one key; 0: no limit.
+    /// Requests of one key per second; 0: no limit.
     package var rateLimit: Double
-    /// Lookups a second of one key to this process; 0: no limit.
+    /// Lookups of one key to this process per second; 0: no limit.
     package var lookupRateLimit: Double
-    /// Failed authentications a minute of one address; 0: no limit.
+    /// Failed authentications of one address per minute; 0: no limit.
     package var failureLimit: Double
-    /// Connections to the database, in all pools.
+    /// The database connections of all pools together.
     package var databaseConnections: Int
-    /// How long a call waits for the database in all.
+    /// The total time that a call waits for the database.
     package var databaseWait: Duration
-    /// New installations a minute of one address; 0: no limit.
+    /// New installations of one address per minute; 0: no limit.
     package var installationLimit: Double
-    /// Installations of one app and environment that may be new in an hour; 0: any number.
+    /// New installations of one app and environment per hour; 0: no limit.
     package var appInstallationLimit: Int
-    /// Connections at a time; more wait to be accepted.
+    /// The most open connections. Further ones wait until they are accepted.
     package var maximumConnections: Int
-    /// How long a client may take to send a request's header; its body has three times that.
+    /// How long a client may take to send a request's header. The body may take three times as long.
     package var clientTimeout: Duration
     package var keyDirectory: String
     package var endpoints: Endpoints
     package var trustRoots: HTTP2ClientConfiguration.TrustRoots
-    /// The way to APNs.
+    /// The proxies for connections to APNs.
     package var proxies: ProxySettings
-    /// Connections to APNs for each host, team and key.
+    /// Connections to APNs for each host, team and key, before the pool grows under load.
     package var connections: Int
-    /// Until an unanswered request to APNs counts as unanswered.
+    /// The time after which a request to APNs counts as unanswered.
     package var requestTimeout: Duration
-    /// Seconds between two messages of one lane; 0: none.
+    /// Seconds between two messages of one lane; 0: no pause.
     package var laneInterval: TimeInterval
-    /// The same for activities reached by token whose owners switched frequent pushes off; alerts do not wait.
+    /// The same for activities by token whose users turned frequent updates off. Alerts do not wait.
     package var infrequentInterval: TimeInterval
-    /// Seconds for which an alert rings when its organiser does not say.
+    /// Seconds for which an alert rings if the broadcast does not say it.
     package var alertFreshness: TimeInterval
     /// How long events hold their channels.
     package var tenure: ChannelTenure
-    /// Seconds between reconciliations of one app and environment; 0: only when a creation went unanswered.
+    /// Seconds between two reconciliations of one app and environment; 0: only after an unanswered creation.
     package var reconcileInterval: TimeInterval
-    /// Seconds since first sight before an unmanaged channel may be deleted.
+    /// Seconds that an unmanaged channel must have been known before it may be deleted.
     package var reconcileGrace: TimeInterval
-    /// Deletions of one reconciliation.
+    /// The most deletions of one reconciliation.
     package var reconcileDeleteBudget: Int
-    /// Seconds settled broadcasts are kept.
+    /// Seconds for which settled broadcasts are kept.
     package var history: TimeInterval
-    /// Seconds an installation that was not seen is kept.
+    /// Seconds for which an installation that does not report itself is kept.
     package var installations: TimeInterval
-    /// How long entries of the audit log are kept, and keys that were revoked or ran out, in seconds.
+    /// Seconds for which entries of the audit log are kept, and keys after they were revoked or expired.
     package var audit: TimeInterval
-    /// Which installations are asked for receipts.
+    /// Selects the installations that are asked for receipts.
     package var receiptSampling: ReceiptSampling
-    /// Seconds for which lookups are answered from memory while the database cannot confirm them.
+    /// Seconds for which lookups are answered from memory that the database cannot confirm.
     package var lookupStaleness: TimeInterval
-    /// The networks that webhooks may lead to besides the internet, and whether without TLS.
+    /// The private networks that webhooks may call in addition to the internet, and whether webhooks may use HTTP
+    /// without TLS.
     package var webhookNetworks: NetworkGuard
-    /// Until an unanswered message to a webhook counts as unanswered.
+    /// The time after which a message to a webhook counts as unanswered.
     package var webhookTimeout: Duration
-    /// PEM certificates trusted besides the system's, for webhooks.
+    /// PEM certificates that webhooks trust in addition to the system's.
     package var webhookTrustedFile: String?
-    /// Live views open at a time in this process.
+    /// The most open live views in this process.
     package var streams: Int
-    /// Of these, open with one key.
+    /// The most of these with one key.
     package var streamsPerKey: Int
-    /// How long a stop waits for sends under way.
+    /// How long a stop waits for requests in flight.
     package var drain: Duration
     package var logLevel: Logger.Level
     package var logFormat: LogFormat
 }
 
 extension Configuration {
-    /// Reads the settings of docs/settings.md from environment variables.
+    /// Reads the settings from environment variables (docs/settings.md).
     ///
-    /// - Throws: `ConfigurationError`, naming the variable; nothing was opened then.
+    /// - Throws: `ConfigurationError` with the name of the variable. Nothing was opened then.
     package init(environment: [String: String]) throws(ConfigurationError) {
         let settings = Variables(environment)
         try self.init(settings)

@@ -7,7 +7,7 @@ internal import GrandstandStore
 internal import Hummingbird
 
 extension MountedPages {
-    /// The console, let in by the API's keys, and counted with its requests.
+    /// The console's pages. They use the API's keys, and their requests are counted with the API's.
     static func console(_ console: Console) -> MountedPages {
         let responder = console.responder()
         return MountedPages(path: Console.path) { request, context, door in
@@ -33,7 +33,7 @@ extension ConsoleDoor {
 }
 
 extension ConsoleActivity {
-    /// - Parameter gateway: tells how APNs was reached by this process.
+    /// - Parameter gateway: knows how this process reached APNs recently.
     init(_ overview: PostgresOverview, _ gateway: APNsClient, within reach: AppReach, now: Date) async throws {
         self.init(
             messages: try await overview.messages(within: reach, now: now),

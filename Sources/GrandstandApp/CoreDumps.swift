@@ -6,10 +6,10 @@
     internal import Darwin
 #endif
 
-/// This process' memory holds private keys and tokens: it is not to be written to a disk when it crashes.
+/// This process's memory contains private keys and tokens, so it must not be written to a disk after a crash.
 package enum CoreDumps {
-    /// Turns them off, for this process and those it starts. A system that hands dumps to a program of its own may still
-    /// do so: there, the administrator decides.
+    /// Turns core dumps off for this process and its children. If the system pipes dumps to a program, it may still do
+    /// so; an administrator has to turn that off.
     package static func disable() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)

@@ -3,7 +3,7 @@ internal import GrandstandHTTP
 internal import GrandstandStore
 internal import JSON
 
-/// Reads what is declared in a database, for commands that work without a server. Nothing is changed.
+/// Reads what a database declares, for commands that work without a server. Nothing is changed.
 extension DatabaseSession {
     /// A page of the events, each as the API's JSON.
     package func declaredEvents(where filter: EventFilter, _ page: PageRequest) async throws -> Page<[UInt8]> {
@@ -11,7 +11,7 @@ extension DatabaseSession {
         return Page(items: events.items.map { JSONWriter.text($0) }, nextCursor: events.nextCursor)
     }
 
-    /// `nil`: there is no such app.
+    /// The app; `nil`: it does not exist.
     package func declaredApp(_ bundleID: BundleID) async throws -> App? {
         try await PostgresAppStore(Database(pool)).app(bundleID)
     }

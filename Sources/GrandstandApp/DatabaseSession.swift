@@ -6,41 +6,43 @@ package import GrandstandStore
 package import Logging
 package import Postgres
 
-/// Reports how long callers of a pool waited for a connection, by the pool's name; `nil`: not reported.
+/// Returns a recorder of how long callers waited for a connection of the pool; `nil`: the time is not reported.
 package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
 
-/// A database opened for this process, with the cluster behind it when it is the embedded one.
+/// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// For lookups: few connections of their own, so that a crowd leaves the others to organisers.
+    /// For lookups. They have few connections, so that a crowd leaves the others to organisers.
     package let lookupPool: PostgresPool
     /// For single broadcasts.
     package let outboxPool: PostgresPool
-    /// For calls with many broadcasts, and requests with an `Idempotency-Key`: those hold a connection for as long as
-    /// they take.
+    /// For calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
+    /// finished.
     package let bulkPool: PostgresPool
-    /// For claiming and settling broadcasts.
+    /// For claims and settlements of broadcasts.
     package let dispatchPool: PostgresPool
-    /// For claiming and settling starts: a million of them make no goal wait.
+    /// For claims and settlements of starts. They are separate, so that a goal does not wait for a million starts.
     package let startPool: PostgresPool
     /// For counting followers, which may take long.
     package let reportPool: PostgresPool
-    /// For registrations of installations: their storm makes neither a goal nor an organiser wait.
+    /// For registrations of installations. They are separate, so that neither goals nor organisers wait for a rush of
+    /// them.
     package let devicePool: PostgresPool
-    /// For looking whether the database does its work.
+    /// For checks of the database.
     package let probePool: PostgresPool
-    /// The changes of lookups' answers that go over these pools.
+    /// Reports changes made through these pools that affect answers to lookups.
     package let changes: LocalChanges
-    /// The database's connection string, for others that use it beside this process.
+    /// The database's connection string, for other users of the same database.
     package let url: String
     private let cluster: PostgresCluster?
 
-    /// Opens the database and checks its schema. The embedded one is started and migrated; another is only looked at.
+    /// Opens the database and checks its schema. The embedded database is also started and migrated; others are not
+    /// changed.
     ///
     /// - Parameters:
-    ///   - sharing: an embedded database that another process runs is used beside it: for commands.
-    ///   - onlyReads: nothing can be written, and a standby will do.
-    /// - Throws: `StartError`, saying which command to run; nothing is left running then.
+    ///   - sharing: use an embedded database that another process runs. For commands.
+    ///   - onlyReads: never write; a standby database is enough.
+    /// - Throws: `StartError`, which names the command to run. Nothing is left running then.
     package static func open(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
         sizes: PoolSizes = PoolSizes(),
@@ -65,7 +67,7 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    /// Opens the database whatever its schema is, for `migrate`.
+    /// Opens the database with any schema, for `migrate`.
     package static func connect(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
         sizes: PoolSizes = PoolSizes(),
@@ -101,7 +103,7 @@ package struct DatabaseSession: Sendable {
             var configuration = configuration
             configuration.maximumConnections = sizes[pool]
             configuration.onWait = onWait(pool.rawValue)
-            // A look at the database is to find out by itself, and tells its result itself.
+            // A check must find out the database's state itself, and it reports its result itself.
             if pool != .probe {
                 configuration.onFailure = onFailure
                 configuration.health = health
@@ -124,7 +126,7 @@ package struct DatabaseSession: Sendable {
         self.cluster = cluster
     }
 
-    /// Every pool, by the name that metrics give it.
+    /// Every pool with its name in metrics.
     var pools: [(name: String, pool: PostgresPool)] {
         [
             ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
@@ -133,9 +135,9 @@ package struct DatabaseSession: Sendable {
         ]
     }
 
-    /// Asks the database for its time, on a connection that was there before the question was.
+    /// Reads the database's clock, on a connection that is already open.
     package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        // A sample that took longer would say nothing.
+        // A reading that takes longer than this is useless.
         try await PostgresPatience.$current.withValue(.request()) {
             try await pool.withConnection { connection in
                 try await own.sample { try await Self.now(on: connection) }
@@ -143,7 +145,7 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    /// Seconds since the last commit that a standby has; `nil`: it is none, or cannot say.
+    /// Seconds since the last commit that a standby has received; `nil`: it is not a standby, or the age is unknown.
     package func standbyAge() async throws -> Double? {
         let rows = try await pool.query(
             """
@@ -153,7 +155,7 @@ package struct DatabaseSession: Sendable {
         return try rows.first?.decode(Double?.self, "age")
     }
 
-    /// The database's time, for commands.
+    /// The database's time. For commands.
     package func now() async throws -> Date {
         do {
             return try await Self.now(on: pool)
@@ -166,16 +168,16 @@ package struct DatabaseSession: Sendable {
         try await database.query("select clock_timestamp() as now")[0].decode(Date.self, "now")
     }
 
-    /// The database's clock, looked at some times.
+    /// The database's clock, after several readings.
     ///
-    /// - Throws: `StartError` when the database does not answer.
+    /// - Throws: `StartError` if the database does not answer.
     package func clock(
         wall: @escaping @Sendable () -> Date, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in },
         logger: Logger
     ) async throws -> DatabaseClock {
         let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
         do {
-            // The first look opens a connection's caches, too; the shortest counts.
+            // The first reading also fills the connection's caches. The shortest reading counts.
             for _ in 0..<3 { try await clock.measure() }
             return clock
         } catch {
@@ -187,7 +189,8 @@ package struct DatabaseSession: Sendable {
     package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
 
     /// Applies the missing migrations and returns their names.
-    ///
+    /// - Parameter waiting: called when a migration waits for a lock, with a description of the session that may hold
+    ///   it.
     /// - Parameter waiting: is told when a migration waits for a lock that another session holds, and which session that may be.
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
@@ -199,9 +202,9 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    /// Restarts the embedded database as an operator would: open sessions are ended, what was committed is there again.
+    /// Restarts the embedded database as an operator would: open sessions end, committed data remains.
     ///
-    /// - Throws: `StartError` when there is none, or it does not start.
+    /// - Throws: `StartError` if the database is not embedded, or does not start.
     package func restart() async throws {
         guard let cluster else { throw StartError("only the embedded database can be restarted") }
         await cluster.stop()
@@ -217,7 +220,7 @@ package struct DatabaseSession: Sendable {
         await cluster?.stop()
     }
 
-    /// Nothing waits for the database any more.
+    /// Closes all pools. Nothing waits for the database after this.
     func closePools() async {
         await withTaskGroup(of: Void.self) { group in
             for (_, pool) in pools { group.addTask { await pool.close() } }
@@ -229,11 +232,11 @@ package struct DatabaseSession: Sendable {
 
     /// Refuses a PostgreSQL that is too old.
     ///
-    /// - Throws: `StartError`, also when the database does not answer.
+    /// - Throws: `StartError`, also if the database does not answer.
     package func requireVersion() async throws {
         let version: Int
         do {
-            // Waits for a server that is just starting.
+            // Waits for a server that is starting.
             version = try await pool.withConnection(within: pool.patience) { $0.serverVersion }
         } catch {
             throw Self.explain(error)
@@ -241,7 +244,7 @@ package struct DatabaseSession: Sendable {
         try Self.require(version: version)
     }
 
-    /// - Parameter version: as PostgreSQL numbers it, 150018 for 15.18.
+    /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
     static func require(version: Int) throws(StartError) {
         guard version / 10_000 < leastVersion else { return }
         throw StartError(
@@ -249,9 +252,10 @@ package struct DatabaseSession: Sendable {
                 + "pg_upgrade, or with pg_dump into a newer one")
     }
 
-    /// Refuses a connection pooler that lends sessions transaction by transaction: it would work for a while.
+    /// Refuses a connection pooler that shares sessions between transactions, because it would fail only after some
+    /// time.
     ///
-    /// - Throws: `StartError`, also when the database does not answer.
+    /// - Throws: `StartError`, also if the database does not answer.
     package func requireOwnSessions() async throws {
         guard cluster == nil else { return }
         do {
@@ -289,7 +293,7 @@ package struct DatabaseSession: Sendable {
 }
 
 extension PostgresClusterError {
-    /// Another process runs the database.
+    /// Whether another process runs the database.
     fileprivate var isHeld: Bool {
         if case .heldByProcess = reason { true } else { false }
     }

@@ -7,27 +7,27 @@ internal import PrometheusMetrics
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// What this process knows of the database's troubles: by looking every few seconds and whenever readiness is asked for, and by
-/// what its statements meet. It logs each trouble once, with PostgreSQL's own words, and once when it is over.
+/// Knows the database's present troubles. It checks the database every few seconds and when readiness is asked for, and
+/// it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is over.
 final class DatabaseWatch: Service {
     private struct State {
-        /// The last look's result, and when that look began.
+        /// The result of the last check; `nil`: the database is healthy.
         var found: DatabaseFinding?
-        /// When the look that is under way began.
+        /// When the check in progress began.
         var began: ContinuousClock.Instant?
-        /// What statements and attempts to connect met, and when last.
+        /// The troubles that statements and connection attempts had, each with its last time.
         var seen: [DatabaseTrouble: (finding: DatabaseFinding, at: ContinuousClock.Instant)] = [:]
-        /// What the log has said last.
+        /// The trouble that was logged last.
         var told: DatabaseTrouble?
     }
 
-    /// Between two looks that nobody asks for.
+    /// The time between two regular checks.
     private static let interval = Duration.seconds(2)
-    /// How long a trouble that a statement met is taken to last.
+    /// How long a trouble of a statement is taken to last.
     private static let memory = Duration.seconds(10)
-    /// How long readiness waits for a look.
+    /// How long readiness waits for a check.
     private static let wait = Duration.milliseconds(150)
-    /// After which a look that is under way is a finding of its own.
+    /// A check in progress for longer than this counts as a trouble.
     private static let patience = Duration.seconds(1)
 
     private let state = Mutex(State())
@@ -37,12 +37,13 @@ final class DatabaseWatch: Service {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// From now on it can look.
+    /// Sets the probe. Checks begin after this.
     func look(with probe: DatabaseProbe) { self.probe.withLock { $0 = probe } }
 
-    /// An error of a statement, or of an attempt to connect. One that says nothing of the database is ignored.
+    /// Records an error of a statement or a connection attempt. An error that does not concern the database is ignored.
     func saw(_ error: PostgresError) {
-        // One statement may be slow without the others being so, and a connection may break for once: the looks tell.
+        // One statement may be slow, and one connection may break, while the database is healthy. The checks decide
+        // about these.
         guard let finding = DatabaseFinding(error), finding.trouble != .slow, finding.trouble != .unreachable else {
             return
         }
@@ -50,14 +51,14 @@ final class DatabaseWatch: Service {
         tell()
     }
 
-    /// A trouble that stands.
+    /// A present trouble.
     struct Standing: Sendable {
         let finding: DatabaseFinding
-        /// Whether requests fail because of it: not where it keeps new connections from being made, and those that are there work.
+        /// Whether requests fail because of it. They do not if it only prevents new connections while open ones work.
         let stops: Bool
     }
 
-    /// All troubles that stand, what the last look found first.
+    /// All present troubles, beginning with that of the last check.
     var standing: [Standing] {
         let now = ContinuousClock.now
         return state.withLock { state in
@@ -71,8 +72,8 @@ final class DatabaseWatch: Service {
         }
     }
 
-    /// Makes what stands at most a second old, within a fifth of a second. A look that takes longer goes on, and what was known
-    /// before it counts until it has lasted for a second.
+    /// Makes the result at most a second old, within a fifth of a second. If a check takes longer, it continues, and
+    /// the earlier result counts until the check has lasted for a second.
     func refresh() async {
         _ = try? await PostgresPatience.$current.withValue(.request(Self.wait)) { try await look() }
     }
@@ -100,7 +101,7 @@ final class DatabaseWatch: Service {
         }
     }
 
-    /// 1 for each trouble that stands, 0 for all others.
+    /// 1 for each present trouble, 0 for all others.
     func gauges(isClockOff: Bool) -> [GaugeSample] {
         var troubles = Set(standing.map(\.finding.trouble))
         if isClockOff { troubles.insert(.clockOff) }

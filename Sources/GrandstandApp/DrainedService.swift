@@ -1,8 +1,8 @@
 internal import GrandstandService
 internal import ServiceLifecycle
 
-/// A service for which a stop waits until the end of the drain and no longer: what is left of it is cancelled then.
-/// Services are stopped one after the other, and those that come later have the margin to write down what they have.
+/// Limits a service's stop to the drain; what still runs then is cancelled. Services stop one after the other, and
+/// later ones have the drain's margin to record their results.
 struct DrainedService<Base: Service>: Service {
     let base: Base
     let drain: Drain
@@ -11,7 +11,7 @@ struct DrainedService<Base: Service>: Service {
         do {
             try await drain.run { try await base.run() }.get()
         } catch  where drain.isOver {
-            // It was cut off.
+            // The drain ended and cancelled the service.
         }
     }
 }

@@ -6,7 +6,8 @@
     private import Musl
 #endif
 
-/// Writes whole lines to a descriptor; what cannot be written is dropped, for logging must not stop the work.
+/// Writes whole lines to a file descriptor. Lines that cannot be written are dropped, because logging must not stop the
+/// work.
 struct FileHandleOutput: Sendable {
     private let descriptor: Int32
 

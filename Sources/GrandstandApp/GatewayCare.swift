@@ -3,13 +3,13 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// The upkeep of the client of APNs while it runs: SIGHUP makes it read the key files anew, and every few seconds the
-/// numbers that stand are written down.
+/// Maintains the APNs client while it runs: SIGHUP makes it read the key files again, and every few seconds it updates
+/// the gauges.
 struct GatewayCare: Service {
     let gateway: APNsClient
     let logger: Logger
 
-    /// Between two looks at connections, streams and token ages.
+    /// The time between two readings of connections, streams and token ages.
     private static let interval = Duration.seconds(5)
 
     func run() async {

@@ -7,24 +7,24 @@ internal import NIOPosix
 internal import Postgres
 internal import ServiceLifecycle
 
-/// One of the API's listeners, as one of the server's services.
+/// One listener of the API, as a service of the server.
 struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == APIContext {
     let configuration: Configuration
     let port: Int
     let responder: Responder
-    /// Answers lookups ahead of the responder; `nil` where there are none.
+    /// Answers lookups before routing; `nil`: this listener has no lookups.
     let lookups: LookupResponder?
-    /// Chooses the connection to close when there are too many; `nil`: none is closed.
+    /// Chooses the connection to close when there are too many; `nil`: no connection is closed.
     let shares: ConnectionShares?
     /// `nil`: plain HTTP.
     let certificates: TLSCertificates?
     let logger: Logger
-    /// Called with the port once requests are taken.
+    /// Called with the port as soon as requests are accepted.
     let onListening: @Sendable (Int) async -> Void
 
     func run() async throws {
         var logger = logger
-        // Hummingbird says at info what this logs itself.
+        // Hummingbird logs at info what this service logs itself.
         if logger.logLevel == .info { logger.logLevel = .notice }
         let application = Application(
             responder: PatientResponder(base: responder, wait: configuration.databaseWait), server: server,
@@ -57,7 +57,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
     }
 }
 
-/// Whatever a request does, it waits for the database as long as a request may.
+/// Limits how long each request waits for the database.
 private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.Context == APIContext {
     let base: Base
     let wait: Duration
@@ -70,8 +70,8 @@ private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.C
 }
 
 extension ConnectionDeadlines.Limits {
-    /// A header's time is the setting; a body has three times that, a pause between requests six times; at a stop a
-    /// peer has a second.
+    /// A header may take `timeout`, a body and a write three times as long, and a pause between requests six times. At
+    /// a stop a peer has at most a second.
     init(_ timeout: Duration) {
         let header = timeout.components.seconds * 1_000_000_000 + timeout.components.attoseconds / 1_000_000_000
         self.init(
@@ -81,9 +81,9 @@ extension ConnectionDeadlines.Limits {
 
 /// Whether an address can be listened on.
 enum ListeningAddress {
-    /// Finds out before anything is opened whether the address can be listened on.
+    /// Checks whether the address can be listened on, before anything is opened.
     ///
-    /// - Throws: `StartError` naming host and port.
+    /// - Throws: `StartError` with host and port.
     static func probe(_ host: String, _ port: Int, variable: String) async throws(StartError) {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -3,7 +3,7 @@ internal import Grandstand
 internal import JSON
 package import Logging
 
-/// Logs as JSON lines on standard error, one object each, for machines.
+/// Logs to standard error as JSON, one object a line.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?

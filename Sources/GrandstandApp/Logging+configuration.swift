@@ -1,7 +1,7 @@
 package import Logging
 
 extension Configuration {
-    /// The logger everything is given; its lines go to standard error.
+    /// The logger of the whole server. It writes to standard error.
     package func makeLogger() -> Logger {
         var logger = Logger(label: "grandstand") { label in
             switch logFormat {

@@ -4,8 +4,8 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Hummingbird's HTTP/1.1 connection with handlers of our own right behind the parser: for lookups, and for methods that the
-/// parser does not know.
+/// Hummingbird's HTTP/1.1 connection with Grandstand's handlers directly behind the parser: one for lookups, one for
+/// methods that the parser does not know.
 struct LookupChannel: ServerChildChannel {
     let base: HTTP1Channel
     let lookups: LookupResponder?

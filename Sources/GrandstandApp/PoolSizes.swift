@@ -1,7 +1,7 @@
-/// How the connections that a process may have to the database are shared among its pools. Each pool has some at least, with which
-/// all of its work is done, if not at once; what is more is given in the proportion of the standard.
+/// Distributes the process's database connections among its pools. Each pool has a minimum that is enough for all of
+/// its work, but not at once. Further connections are distributed in proportion to the standard sizes.
 package struct PoolSizes: Sendable, Hashable {
-    /// A pool of connections that keep one kind of work apart from the others.
+    /// A pool of connections. Separate pools keep one kind of work from delaying another.
     enum Pool: String, CaseIterable {
         case main
         case lookup
@@ -25,11 +25,11 @@ package struct PoolSizes: Sendable, Hashable {
             switch self {
             case .main: 9
             case .lookup: 3
-            // A transaction in each place for single broadcasts, and one for scheduled ones.
+            // One transaction for each place for single broadcasts, and one for scheduled broadcasts.
             case .outbox: 5
-            // A claim and a settlement for each environment, leases, and wake-ups.
+            // One claim and one settlement for each environment, renewals of leases, and wake-ups.
             case .bulk, .dispatch: 6
-            // A claim for each environment, and settlements, which may wait for each other.
+            // One claim for each environment, and settlements, which may wait for each other.
             case .start: 4
             case .report: 2
             case .device: 6
@@ -37,18 +37,19 @@ package struct PoolSizes: Sendable, Hashable {
             }
         }
 
-        /// Counting followers may take long; what it is asked for does not wait for a place, so more would only load the database.
+        /// These pools stay small. Counting followers takes long, and more of it at the same time would only load the
+        /// database.
         fileprivate var grows: Bool { self != .report && self != .probe }
     }
 
-    /// Connections that listen, in no pool: one for the loops' signals, one for lookups.
+    /// Connections outside the pools that listen for notifications: one for the loops' signals, one for lookups.
     private static let listeners = 2
     package static let minimum = Pool.allCases.reduce(listeners) { $0 + $1.least }
     package static let standard = Pool.allCases.reduce(listeners) { $0 + $1.standard }
 
     private let sizes: [Pool: Int]
 
-    /// - Parameter total: of the process, those included that listen; `minimum` at least.
+    /// - Parameter total: all connections of the process, including those that listen; at least `minimum`.
     package init(total: Int = standard) {
         let extra = max(0, total - Self.minimum)
         var sizes = Dictionary(
@@ -58,13 +59,13 @@ package struct PoolSizes: Sendable, Hashable {
                 let share = isBeyond ? wanted : wanted * extra / (Self.standard - Self.minimum)
                 return (pool, pool.least + share)
             })
-        // What the division left over.
+        // The remainder of the division.
         sizes[.main, default: 0] += max(0, total - Self.listeners - sizes.values.reduce(0, +))
         self.sizes = sizes
     }
 
     subscript(pool: Pool) -> Int { sizes[pool, default: pool.least] }
 
-    /// All of the process.
+    /// All connections of the process.
     var total: Int { sizes.values.reduce(Self.listeners, +) }
 }

@@ -5,7 +5,7 @@ internal import GrandstandHTTP
 internal import GrandstandService
 
 extension Readiness {
-    /// What stands in the database's way, how this machine's clock stands, and what is known of APNs.
+    /// The readiness from the database's troubles, this machine's clock, and the last known state of APNs.
     init(_ standing: [DatabaseWatch.Standing], _ clock: DatabaseClock, _ gateway: APNsClient) {
         let stopping = standing.first(where: \.stops)?.finding
         let (finding, isReady): (DatabaseFinding?, Bool) =
@@ -26,7 +26,8 @@ extension Readiness {
             database: isReady, trouble: finding?.trouble, detail: finding?.detail, apns: Self.apns(gateway))
     }
 
-    /// Of a process that answers lookups alone: it can as long as memory can be believed, whatever becomes of the database.
+    /// The readiness of a process that only answers lookups: it is ready as long as memory is fresh enough, in whatever
+    /// state the database is.
     static func ofLookups(_ freshness: LookupReplica.Freshness) -> Readiness {
         switch freshness {
         case .confirmed: Readiness(database: true)

@@ -8,7 +8,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 package import UnixSignals
 
-/// A server, built and not yet running: `serve`, the demo and the end-to-end tests all run this.
+/// A server that is built but not running yet. `serve`, the demo and the end-to-end tests use it.
 package struct Server: Sendable {
     private let configuration: Configuration
     private let resources: ServerResources
@@ -16,11 +16,11 @@ package struct Server: Sendable {
     private let loops: ServerLoops
     private let logger: Logger
 
-    /// Opens the database and wires everything to it. What can fail fails here, before anything is listened on.
+    /// Opens the database and builds all parts. Errors of the configuration show here, before the server listens.
     ///
-    /// - Parameter wallClock: this machine's clock. What replicas agree on goes by the database's; this one is for what
-    ///   outsiders compare with theirs.
-    /// - Throws: `ConfigurationError`, `StartError`: one line each.
+    /// - Parameter wallClock: this machine's clock, for times that are compared with clocks outside. Replicas use the
+    ///   database's clock among each other.
+    /// - Throws: `ConfigurationError`, `StartError`; each is one line.
     package static func build(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
     ) async throws -> Server {
@@ -36,26 +36,27 @@ package struct Server: Sendable {
         self.logger = logger
     }
 
-    /// For commands and tests that need a key before there is one.
+    /// The key ledger, for commands and tests that create the first key.
     package var keys: any KeyLedger { parts.stores.keys }
 
-    /// The database's connection string, for another server beside this one.
+    /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { resources.database.url }
 
-    /// How long a stop takes at most; more, and something that cannot be cancelled is waited for. `nil`: as long as the
-    /// embedded PostgreSQL needs to stop.
+    /// The longest time of a stop. If it takes longer, something cannot be cancelled. `nil`: as long as the embedded
+    /// PostgreSQL takes to stop.
     package var longestStop: Duration? {
         if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
     }
 
-    /// Runs until `signals` ask for a stop or the task is cancelled: no new requests then, sends under way finish within
-    /// the drain time, the rest stays in the outbox; the database is closed last. A little after the drain time nothing waits
-    /// for the database or for a client any more.
+    /// Runs until one of `stopSignals` arrives or the task is cancelled. Then it accepts no new requests, and requests
+    /// in flight may finish within the drain. The rest stays in the outbox, and the database is closed last. A little
+    /// after the drain, nothing waits for the database or a client.
     ///
-    /// Only the loops of the configured roles run here.
+    /// Only the loops of the configured roles run.
     ///
     /// - Parameters:
-    ///   - onListening: called with the port once requests are taken; never without the role `api` or `lookup`.
+    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api` or
+    ///     `lookup`.
     ///   - onStop: called when a stop begins.
     package func run(
         stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
@@ -63,8 +64,8 @@ package struct Server: Sendable {
     ) async throws {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        // Stopped from the last to the first: the operations port, live views, the listener, the dispatchers, the rest.
-        // Live views end before the listener, which waits for its requests: streams are some.
+        // Services stop in reverse order: the operations port, live views, the listener, the dispatchers, the rest.
+        // Live views end before the listener, because the listener waits for its requests, and streams are requests.
         var members = loops.members
         let http = DrainedService(base: listener(onListening), drain: resources.drain)
         members.append(.init(anyOf: [.api, .lookup], http, "http"))
@@ -91,7 +92,7 @@ package struct Server: Sendable {
             gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
         settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
         let group = ServiceGroup(configuration: settings)
-        // Cancelling the group would cut requests off; a stop is always a graceful one.
+        // Cancelling the group would cut requests off, so every stop is a graceful one.
         let running = Task { try await group.run() }
         let result = await withTaskCancellationHandler {
             await running.result
@@ -129,13 +130,13 @@ package struct Server: Sendable {
         }
     }
 
-    /// Closes what `build` opened, for a server that is not run.
+    /// Closes what `build` opened, if the server is not run.
     package func close() async {
         await parts.apple.gateway.close()
         await resources.database.close()
     }
 
-    /// The service group narrates its work at info; that is for debugging.
+    /// The service group logs its steps at info; they are useful only for debugging.
     private static func quiet(_ logger: Logger) -> Logger {
         var logger = logger
         if logger.logLevel == .info { logger.logLevel = .notice }
@@ -143,14 +144,14 @@ package struct Server: Sendable {
     }
 }
 
-/// The first of the services that a stop reaches.
+/// The first service that a stop reaches.
 private struct StopBeginning: Service {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     func run() async {
-        // A service that failed cancels the others: no stop was asked for then.
+        // If a service fails, it cancels the others. No stop was requested in this case.
         guard (try? await gracefulShutdown()) != nil else { return }
         body()
     }

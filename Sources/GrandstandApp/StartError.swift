@@ -1,4 +1,4 @@
-/// Why a server did not start: one line that says what to do.
+/// Why a server did not start, in one line with advice.
 package struct StartError: Error, Equatable, CustomStringConvertible {
     package let description: String
 

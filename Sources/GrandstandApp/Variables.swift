@@ -5,14 +5,14 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Variables read by name, through swift-configuration, each checked.
+/// Environment variables, read by name through swift-configuration and checked.
 struct Variables {
     private let reader: ConfigReader
-    /// The variables that are set and look like settings.
+    /// The variables that are set and have names like settings.
     private let candidates: [String]
     private let settings = Settings()
 
-    /// The names that were read.
+    /// The names of all settings that were read.
     private final class Settings: Sendable {
         let names = Mutex<Set<String>>([])
     }
@@ -24,17 +24,17 @@ struct Variables {
         reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
     }
 
-    /// The variable's text; one that is set to nothing counts as unset.
+    /// The variable's text. An empty variable counts as unset.
     subscript(variable: String) -> String? {
         settings.names.withLock { _ = $0.insert(variable) }
         let key = ConfigKey(variable.lowercased().split(separator: "_").map(String.init))
         return reader.string(forKey: key, isSecret: true).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Refuses a variable that nobody reads and whose name is nearly that of a setting. Other names are left alone: they
-    /// may be another program's.
+    /// Refuses a variable that no setting reads but whose name is similar to a setting's. Other names are ignored,
+    /// because they may belong to other programs.
     ///
-    /// - Throws: `ConfigurationError`, naming the setting that may be meant.
+    /// - Throws: `ConfigurationError` with the name of the similar setting.
     func refuseMisspelt() throws(ConfigurationError) {
         let known = settings.names.withLock { $0 }
         for candidate in candidates where !known.contains(candidate) {
@@ -49,7 +49,7 @@ struct Variables {
         }
     }
 
-    /// How many letters have to be put in, taken out or changed to make one text of the other.
+    /// The edit distance of two texts: the number of letters to insert, delete or change.
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right.utf8)
         var row = Array(0...right.count)
@@ -65,7 +65,7 @@ struct Variables {
         return row[right.count]
     }
 
-    /// - Parameter unit: what is counted, for the refusal; every setting names its own.
+    /// - Parameter unit: what the number counts, for the error message.
     func integer(
         _ variable: String, in range: ClosedRange<Int>, of unit: String
     ) throws(ConfigurationError) -> Int? {
@@ -77,7 +77,7 @@ struct Variables {
         return value
     }
 
-    /// The same, fractions allowed.
+    /// The same with fractions.
     func number(
         _ variable: String, in range: ClosedRange<Double>, of unit: String
     ) throws(ConfigurationError) -> Double? {
@@ -93,7 +93,7 @@ struct Variables {
         try number(variable, in: range, of: "seconds")
     }
 
-    /// 0: a free one.
+    /// A port number; 0: the system picks a free port.
     func port(_ variable: String) throws(ConfigurationError) -> Int? {
         guard let text = self[variable] else { return nil }
         guard let value = Int(text), (0...65_535).contains(value) else {
@@ -135,7 +135,7 @@ struct Variables {
         return networks
     }
 
-    /// Words separated by commas, each at most once.
+    /// Words separated by commas. No word may occur twice.
     func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
         _ variable: String
     ) throws(ConfigurationError) -> Set<Choice>? {
@@ -151,21 +151,21 @@ struct Variables {
         return choices
     }
 
-    /// `HTTPS_PROXY` and `NO_PROXY`, as other programs read them.
+    /// `HTTPS_PROXY` and `NO_PROXY`, in the usual format.
     func proxies() throws(ConfigurationError) -> ProxySettings {
         guard let url = self["HTTPS_PROXY"] else { return ProxySettings() }
         guard let proxies = ProxySettings(url: url, exceptions: self["NO_PROXY"] ?? "") else {
-            // Not quoted: it may hold a password.
+            // The value is not quoted, because it may contain a password.
             throw ConfigurationError("HTTPS_PROXY", "is not an HTTP proxy's URL such as http://proxy.example.com:3128")
         }
         return proxies
     }
 
-    /// A connection string of libpq's.
+    /// A libpq connection string.
     func connectionString(_ variable: String) throws(ConfigurationError) -> String? {
         guard let text = self[variable] else { return nil }
         if let fault = ConnectionString.fault(in: text) {
-            // Not quoted: it may hold a password.
+            // The value is not quoted, because it may contain a password.
             throw ConfigurationError(
                 variable,
                 "\(fault); it is a URL such as postgres://user:password@db.example.com:5432/grandstand, or pairs such as "
@@ -192,7 +192,7 @@ struct Variables {
     }
 }
 
-/// A setting that cannot be used: one line that names it.
+/// A setting that cannot be used, in one line that names it.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     package let description: String
 

@@ -1,18 +1,18 @@
 internal import Foundation
 
 extension GrandstandClient {
-    /// Makes a request until it is answered, refused for good, or its policy says that it is enough.
+    /// Repeats a request until it has a final answer, or the policy allows no more attempts.
     ///
-    /// - Parameter isWanted: whether an answer is one although its status says otherwise.
+    /// - Parameter isWanted: whether an answer is final although its status is not 2xx.
     /// - Returns: the last answer, whatever its status.
-    /// - Throws: `URLError` when the last attempt had no answer; `CancellationError` at once.
+    /// - Throws: `URLError` if the last attempt had no answer; `CancellationError` at once.
     func exchange(
         _ request: Request, as policy: RetryPolicy, isWanted: (Answer) -> Bool
     ) async throws -> Answer {
         let began = time.uptime()
         var request = request
         var made = 0
-        // An attempt before this one may have been carried out without our knowing.
+        // Whether the server may have processed an earlier attempt.
         var isInDoubt = false
         while true {
             let left = policy.deadline - (time.uptime() - began)
@@ -24,7 +24,7 @@ extension GrandstandClient {
             switch result {
             case .success(let answer):
                 if isWanted(answer) { return answer }
-                // What is to go is gone.
+                // An earlier attempt may have deleted it, so 404 is success.
                 if isInDoubt, request.method == "DELETE", answer.status == 404 {
                     return Answer(status: 204, headers: answer.headers, body: Data())
                 }

@@ -6,10 +6,10 @@ public import Foundation
 ///     let client = GrandstandClient(server: server, key: key, cache: .standard)
 ///     let derby = try await client.lookup("derby", in: .init("com.example.Stadium", .production))
 ///
-/// `lookup` and its relatives are for apps: they wait for a channel that is being made, and answer from the cache where
-/// they may. Everything else of the API is a `Call`: `try await client.send(.getEvent("derby"))`. All requests are made
-/// again as `RetryPolicy` says; a POST carries an `Idempotency-Key`, so that nothing is done twice. Safe to use from any
-/// task; a cancelled task's request ends at once.
+/// `lookup` and `followables` are for apps: they wait for a pending channel, and answer from the cache where that is
+/// allowed. All other operations are a `Call`: `try await client.send(.getEvent("derby"))`. Failed requests are
+/// repeated by `RetryPolicy`. A POST carries an `Idempotency-Key`, so a repetition has no second effect. The client can
+/// be used from any task. When a task is cancelled, its request ends at once.
 public struct GrandstandClient: Sendable {
     let server: URL
     let key: Secret?
@@ -21,12 +21,12 @@ public struct GrandstandClient: Sendable {
 
     /// - Parameters:
     ///   - server: the server's base URL, e.g. `https://grandstand.example.com`.
-    ///   - key: the secret that `grandstand key create` printed; an app's has the scope `device` or `lookup`. It is not
-    ///     printed with the client.
-    ///   - transport: what carries the requests.
-    ///   - retry: when a request is made again.
-    ///   - timeout: how many seconds the server may be silent before an attempt has failed.
-    ///   - cache: where lookups are kept; without one each is asked of the server.
+    ///   - key: the secret that `grandstand key create` printed; an app's key has the scope `device` or `lookup`. It is
+    ///     not printed with the client.
+    ///   - transport: sends the requests.
+    ///   - retry: says when a request is repeated.
+    ///   - timeout: seconds without a byte from the server after which an attempt fails.
+    ///   - cache: stores the answers to lookups; without it every lookup is a request.
     public init(
         server: URL, key: String?, transport: any ClientTransport = URLSessionTransport(),
         retry: RetryPolicy = .standard, timeout: TimeInterval = 15, cache: AnswerCache? = nil
@@ -50,34 +50,34 @@ public struct GrandstandClient: Sendable {
 
     /// Makes a call of the API.
     ///
-    /// - Throws: `ServerProblem` for a refusal; `URLError` when no answer came in time; `CancellationError`;
+    /// - Throws: `ServerProblem` for a refusal; `URLError` if no answer came in time; `CancellationError`;
     ///   `DecodingError` for an answer that is not Grandstand's.
     @discardableResult
     public func send<Value>(_ call: Call<Value>) async throws -> Value { try await reply(to: call).value }
 
-    /// Makes a call of the API and returns its answer with what stands around the value.
+    /// Makes a call of the API and returns the value together with status and headers.
     ///
-    /// - Throws: as `send`.
+    /// - Throws: the errors of `send`.
     public func reply<Value>(to call: Call<Value>) async throws -> Reply<Value> {
         let answer = try await exchange(call)
         guard call.isAnswer(answer) else { throw ServerProblem(answer) }
         return Reply(value: try call.read(answer), answer: answer)
     }
 
-    /// Makes a call of the API and returns its answer as it came, a refusal, too.
+    /// Makes a call of the API and returns its answer undecoded, even if it is a refusal.
     ///
-    /// - Throws: `URLError` when no answer came in time; `CancellationError`.
+    /// - Throws: `URLError` if no answer came in time; `CancellationError`.
     public func exchange<Value>(_ call: Call<Value>) async throws -> Answer {
         try await exchange(request(call), as: retry) { call.isAnswer($0) }
     }
 
-    /// Makes a request once and returns its answer, whatever its status: for what no `Call` says.
+    /// Makes a request once and returns its answer, whatever its status. For requests without a `Call`.
     ///
     /// - Parameters:
     ///   - path: begins with `/`; its parts must be percent-encoded.
     ///   - json: the body's JSON text, sent as it is.
     ///   - headers: further header fields, e.g. `If-Match`.
-    /// - Throws: `URLError` when there is no answer.
+    /// - Throws: `URLError` if there is no answer.
     public func send(
         _ method: String, _ path: String, json: Data? = nil, headers: [String: String] = [:]
     ) async throws -> Answer {
@@ -95,7 +95,7 @@ public struct GrandstandClient: Sendable {
         return try CodableJSON.value(type, in: answer.body)
     }
 
-    /// A part of a path, percent-encoded.
+    /// A segment of a path, percent-encoded.
     public static func encoded(_ part: String) -> String {
         part.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
             ?? part

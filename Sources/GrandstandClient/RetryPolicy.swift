@@ -2,19 +2,19 @@ public import Foundation
 internal import GrandstandContract
 
 extension GrandstandClient {
-    /// When a request is made again: after network faults, 5xx and 429, with a random wait that grows ("full jitter"),
-    /// never before `Retry-After`, and never past the deadline.
+    /// When a request is repeated: after network faults, 5xx and 429. The wait is random up to a limit that grows
+    /// ("full jitter"). It is never shorter than `Retry-After`, and never goes past the deadline.
     public struct RetryPolicy: Sendable, Hashable {
-        /// Requests at most, the first included.
+        /// The most attempts, including the first.
         public var attempts: Int
-        /// The first wait is up to this many seconds; each further one up to twice the one before.
+        /// The upper limit of the first wait, in seconds. It doubles for each further wait.
         public var firstWait: TimeInterval
-        /// No wait without `Retry-After` is longer, in seconds.
+        /// The upper limit of every wait, in seconds, without `Retry-After`.
         public var longestWait: TimeInterval
-        /// Seconds from the call until it fails, all waits included.
+        /// Seconds after which the call fails, including all waits.
         public var deadline: TimeInterval
 
-        /// A policy of these.
+        /// A policy with these values.
         public init(
             attempts: Int = 6, firstWait: TimeInterval = 0.5, longestWait: TimeInterval = 20,
             deadline: TimeInterval = 60
@@ -27,20 +27,21 @@ extension GrandstandClient {
 
         /// Six attempts within a minute.
         public static let standard = RetryPolicy()
-        /// One attempt.
+        /// One attempt only.
         public static let never = RetryPolicy(attempts: 1)
 
-        /// With an answer at hand nobody waits longer than four seconds for a server that does not answer.
+        /// The policy if there is a stored answer: nobody waits longer than four seconds for a server that does not
+        /// answer.
         var impatient: RetryPolicy {
             RetryPolicy(attempts: min(2, attempts), firstWait: 0.2, deadline: min(4, deadline))
         }
 
-        /// What an attempt has at least; with less left none is begun.
+        /// The least seconds of an attempt. With less time left none begins.
         static let shortest: TimeInterval = 1
 
-        /// What became of an attempt.
+        /// The result of an attempt.
         package enum Outcome: Sendable {
-            /// No answer; whether the request was carried out is not known.
+            /// No answer. It is unknown whether the server processed the request.
             case fault(any Error)
             case answer(status: Int, kind: Contract.ProblemKind?, retryAfter: Int?)
         }
@@ -48,10 +49,10 @@ extension GrandstandClient {
         /// How many seconds to wait before the next attempt.
         ///
         /// - Parameters:
-        ///   - made: attempts so far.
-        ///   - elapsed: since the call began.
-        ///   - chance: from 0 to 1.
-        /// - Returns: `nil` when there is to be none.
+        ///   - made: the number of attempts so far.
+        ///   - elapsed: seconds since the call began.
+        ///   - chance: a random number from 0 to 1.
+        /// - Returns: `nil` if there is no further attempt.
         package func wait(after outcome: Outcome, made: Int, elapsed: TimeInterval, chance: Double) -> TimeInterval? {
             guard made < attempts, Self.mayPass(outcome) else { return nil }
             var wait = ceiling(made) * chance
@@ -59,29 +60,29 @@ extension GrandstandClient {
             return elapsed + wait + Self.shortest <= deadline ? wait : nil
         }
 
-        /// The longest wait after so many attempts.
+        /// The upper limit of the wait after this many attempts.
         package func ceiling(_ made: Int) -> TimeInterval {
             min(longestWait, firstWait * Double(1 << min(made - 1, 20)))
         }
 
-        /// Whether the same request may succeed later. What APNs said is an answer, although its
-        /// status is 5xx: asked again, the server would ask them again.
+        /// Whether the same request may succeed later. A refusal or a missing answer of APNs is final, although its
+        /// status is 5xx, because the server would only ask APNs again.
         private static func mayPass(_ outcome: Outcome) -> Bool {
             switch outcome {
             case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _): false
-            // The first copy of this request is still being carried out.
+            // The first copy of this request is still in progress.
             case .answer(_, .idempotencyInProgress, _): true
             case .answer(let status, _, _): status == 429 || (500...599).contains(status) && status != 501
             case .fault(let error): mayPass(error)
             }
         }
 
-        /// Whether a network fault may be over later.
+        /// Whether a network fault may end by itself.
         static func mayPass(_ error: any Error) -> Bool {
             (error as? URLError).map { !lasting.contains($0.code) } ?? false
         }
 
-        /// Faults that stand until somebody mends something.
+        /// Faults that somebody has to repair.
         private static let lasting: Set<URLError.Code> = [
             .badURL, .unsupportedURL, .cancelled, .userAuthenticationRequired, .serverCertificateUntrusted,
             .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,

@@ -2,37 +2,38 @@ public import Foundation
 public import GrandstandContract
 internal import JSON
 
-/// A refusal of the server: RFC 9457's members, and what Grandstand adds.
+/// A refusal of the server: the members of RFC 9457, and Grandstand's additional members.
 @dynamicMemberLookup
 public struct ServerProblem: Error, Sendable, Hashable {
-    /// As the server wrote it. An answer that was no problem document has no `type`, and its beginning as `detail`.
+    /// The problem as received. If the answer was not a problem document, there is no `type`, and `detail` has the
+    /// beginning of the answer.
     public let problem: Contract.Problem
-    /// Seconds until the request may succeed, where the server says so.
+    /// Seconds after which the request may succeed, if the server says it.
     public var retryAfter: Int?
 
-    /// The last part of the problem's `type`, e.g. `event-ended`; empty when the answer was no problem document.
+    /// The last part of the problem's `type`, e.g. `event-ended`; empty if the answer was not a problem document.
     public var slug: String { problem.type.split(separator: "/").last.map(String.init) ?? "" }
 
-    /// What kind of problem it is; `nil` when this version does not know it, and of an answer that is no problem document:
-    /// `slug` and `status` tell.
+    /// The kind of problem; `nil` if this version does not know it, or the answer was not a problem document. Then use
+    /// `slug` and `status`.
     public var kind: Contract.ProblemKind? { Contract.ProblemKind(rawValue: slug) }
 
     /// The HTTP status.
     public var status: Int { problem.status }
 
-    /// What is wrong with single fields, where that is known.
+    /// The faults of single fields; empty if they are not known.
     public var errors: [Contract.FieldError] { problem.errors ?? [] }
 
     /// The problem's members.
     public subscript<Member>(dynamicMember path: KeyPath<Contract.Problem, Member>) -> Member { problem[keyPath: path] }
 
-    /// A problem out of an answer, as of one item of a batch.
+    /// A problem that is part of an answer, e.g. of one item of a batch.
     public init(_ problem: Contract.Problem, retryAfter: Int? = nil) {
         self.problem = problem
         self.retryAfter = retryAfter
     }
 
-    /// What a server that is none says, for tests.
+    /// A problem for tests, without a server.
     package init(
         status: Int, slug: String, title: String, sequence: Int? = nil, contentState: Data? = nil,
         retryAfter: Int? = nil
@@ -45,7 +46,7 @@ public struct ServerProblem: Error, Sendable, Hashable {
             retryAfter: retryAfter)
     }
 
-    /// Reads an answer; one that is no problem document becomes a problem that says so.
+    /// Reads an answer. If it is not a problem document, makes a problem that says so.
     public init(_ answer: GrandstandClient.Answer) {
         let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
         self.init(

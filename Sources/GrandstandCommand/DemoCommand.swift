@@ -2,7 +2,7 @@ internal import APNsSimulator
 internal import ArgumentParser
 internal import Foundation
 
-/// `grandstand demo`: the main job seen by a newcomer.
+/// `grandstand demo`: shows a newcomer what the server does.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -24,7 +24,7 @@ struct DemoCommand: AsyncParsableCommand {
         let report = DemoReport(steps: DemoMatch.steps(for: events) + DemoFollowers.steps)
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
-        // The match takes 140 minutes; its messages need not wait for one another here.
+        // The match takes 140 minutes and is played much faster, so the pause between messages is turned off.
         try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             report.line("Simulator's control API: \(stage.control)")

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandApp
 internal import Logging
 
-/// `grandstand doctor`: checks the way from this machine to Apple.
+/// `grandstand doctor`: checks everything from this machine's settings to Apple's answers.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Checks the installation, in order, and says what to do about each failure.",
@@ -24,7 +24,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Its report says all there is to say; logs would repeat it.
+        // The report is complete, so logs would only repeat it.
         let logger = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
         let doctor = Doctor(environment: ProcessInfo.processInfo.environment, logger: logger)
         let report = await doctor.run(app: app.flatMap(BundleID.init))

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The one binary.
+/// The main command of the program.
 @main
 struct GrandstandTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,7 +4,8 @@ internal import Grandstand
 internal import GrandstandApp
 internal import JSON
 
-/// `grandstand keys`: API keys, on the database directly, so that there can be a first one; where the server runs.
+/// `grandstand keys`: API keys, directly in the database, so that the first one can be created. It runs on the server's
+/// machine.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "API keys, on the server's database (`key` asks a running server).",
@@ -139,11 +140,12 @@ extension KeysCommand {
 
 extension APIKey.Scope: ExpressibleByArgument {}
 
-/// Opens the database the settings name, for the time of `body`, which gets the database's time, too; a server may be
-/// running on it.
+/// Opens the database of the settings while `body` runs. `body` also gets the database's time. A server may be running
+/// on the same database.
 private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-    // A first key may be made before the first start. Away from the server it opens nothing, so that is said.
+    // A first key may be created before the first start. A server in another folder would not know it, so a note says
+    // that a new database is made here.
     if case .embedded(let folder) = configuration.database,
         !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
     {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import GrandstandApp
 
-/// `grandstand migrate`: brings the database to this binary's schema.
+/// `grandstand migrate`: migrates the database to this program's schema.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Applies the migrations the database lacks.")

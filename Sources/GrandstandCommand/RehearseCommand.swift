@@ -6,7 +6,7 @@ internal import JSON
 internal import Logging
 internal import MatchDriver
 
-/// `grandstand rehearse`: tomorrow, known today.
+/// `grandstand rehearse`: plays a day's events against the simulator and reports what would happen.
 struct RehearseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse", abstract: "Plays a day's events against the simulator, on a database of its own.",
@@ -92,7 +92,7 @@ struct RehearseCommand: AsyncParsableCommand {
             phones: followers.count, runs: runs)
     }
 
-    /// The declared events, and the limits of their apps.
+    /// The events to play, the other events, and the channel limits of their apps.
     private func season(
         of day: RehearsalDay, _ environment: [String: String]
     ) async throws -> (played: [DeclaredEvent], others: [DeclaredEvent], limits: [AppEnvironment: Int]) {
@@ -120,7 +120,7 @@ struct RehearseCommand: AsyncParsableCommand {
         return try await withCleanup({ await session.close() }) { try await body(.database(session)) }
     }
 
-    /// Beside the report, which is alone on standard output.
+    /// Prints progress to standard error, because standard output contains only the report.
     private func progress(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 }
 

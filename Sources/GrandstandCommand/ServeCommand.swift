@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import Logging
 internal import UnixSignals
 
-/// `grandstand serve`: the server.
+/// `grandstand serve`: runs the server.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the server until SIGTERM or SIGINT.",
@@ -17,7 +17,7 @@ struct ServeCommand: AsyncParsableCommand {
         CoreDumps.disable()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let logger = configuration.makeLogger()
-        // Until the server runs and hears the signals itself.
+        // Handles the signals until the server runs and handles them itself.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let building = Task { try await Server.build(configuration, logger: logger) }
         let waiting = Task {
@@ -37,10 +37,10 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process however it stands then: PostgreSQL may hang, or hold a commit back for a standby that is away. It
-    /// is as with `kill -9`: leases end by themselves, and what was not written down is done again.
+    /// Ends the process after this time, in whatever state, because PostgreSQL may hang or may hold a commit back for a
+    /// missing standby. The effect is that of `kill -9`: leases end, and work that was not recorded is repeated.
     private static func leave(after longest: Duration, _ logger: Logger) {
-        // Of the system's own: it runs whatever Swift's threads wait for.
+        // A system thread, which runs even if all of Swift's threads are blocked.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: longest / .seconds(1))
             logger.warning("the stop took too long, and was cut short: GRANDSTAND_DRAIN_SECONDS")

@@ -5,7 +5,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// `grandstand simulator`: APNs as a program.
+/// `grandstand simulator`: runs the APNs simulator.
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulator",
@@ -112,7 +112,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         }
     }
 
-    /// One line for each lock screen that changed.
+    /// Prints one line for each lock screen that changed.
     private static func printLockScreens(of simulator: Simulator) async {
         var shown: [String: [String]] = [:]
         for await screens in simulator.lockScreenChanges() {
@@ -120,7 +120,7 @@ struct SimulatorCommand: AsyncParsableCommand {
                 let lines = activities.map { "\($0)" }
                 guard shown.updateValue(lines, forKey: device) ?? [] != lines else { continue }
                 let text = "lock screen of \(device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))"
-                // Names come from clients, and terminals obey control characters.
+                // The names come from clients, so control characters are replaced before they reach the terminal.
                 let visible = text.unicodeScalars.map {
                     $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\u{FFFD}" : $0
                 }

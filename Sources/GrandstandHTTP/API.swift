@@ -5,7 +5,7 @@ package import Hummingbird
 package import Logging
 package import NIOCore
 
-/// The HTTP API: its routes over the ports they need.
+/// The HTTP API. It builds its routes from the stores and services in `Dependencies`.
 package struct API: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
@@ -14,7 +14,7 @@ package struct API: Sendable {
         package var events: any EventStore
         package var starts: any StartStore
         package var lookups: LookupReplica
-        /// A lookup's answer with the newest content.
+        /// Returns a lookup's answer together with the newest content.
         package var contents: @Sendable (LookupName) async throws -> LookupAnswer?
         package var outbox: any Outbox
         package var keys: any KeyStore
@@ -25,25 +25,26 @@ package struct API: Sendable {
         package var gateway: any APNsGateway
         package var channelOperations: ChannelOperations
         package var reconciliationOperations: ReconciliationOperations
-        /// The limits of deletions in a reconciliation by hand.
+        /// How much a reconciliation that a person runs may delete.
         package var reconciliationLimits: ReconciliationLimits
         package var intake: Intake
         package var quotaHistory: any QuotaHistoryStore
         package var webhooks: any WebhookStore
-        /// Where webhooks may lead.
+        /// The networks that webhook URLs may point to.
         package var webhookNetworks: NetworkGuard
-        /// Why messages to a URL would be refused, by the addresses that its name has now; `nil`: they would not.
+        /// Returns why messages to a URL would be refused, judged by the addresses its host name resolves to now;
+        /// `nil`: they would be sent.
         package var webhookRefusal: @Sendable (WebhookURL) async -> String?
         package var installations: any InstallationStore
         package var receipts: any ReceiptStore
-        /// Which installations are asked for receipts.
+        /// Selects the installations that are asked for receipts.
         package var receiptSampling: ReceiptSampling
         package var views: LiveViews
         package var streams = StreamSettings()
         package var readiness: @Sendable () async -> Readiness
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// Of the operations with a key, only lookups are carried out.
+        /// `true`: lookups are the only authenticated operations that this process answers.
         package var onlyLookups: Bool
         package var now: @Sendable () -> Date
 
@@ -98,24 +99,24 @@ package struct API: Sendable {
         }
     }
 
-    /// Access, rate limits, kept answers and metrics.
+    /// What all requests share: authentication, rate limits, idempotent answers and metrics.
     package struct Access: Sendable {
         package var ledger: any KeyLedger
         package var memory: any KeyMemory
         package var uses: any KeyUseRecorder
         package var idempotency: any IdempotencyStore
         package var limits: RateLimits
-        /// Their word about a request's origin is believed.
+        /// The proxies whose forwarding headers (`X-Forwarded-For`, `X-Forwarded-Host`) are trusted.
         package var proxies: TrustedProxies
-        /// The memory for bodies of requests.
+        /// The memory limit for request bodies.
         package var bodies = BodyRoom()
-        /// HTTPS: browsers are told to stay with it.
+        /// The server itself speaks HTTPS, so browsers are told to use only HTTPS (HSTS).
         package var isSecure: Bool
         package var logger: Logger
         package var metrics: any OperationMetrics
-        /// Probes and metrics are served by `operationsResponder`, not with the API.
+        /// Probes and metrics have their own port, served by `operationsResponder`, and are not part of the API port.
         package var hasOwnOperationsPort: Bool
-        /// Called with the connection of a request whose key is in few hands.
+        /// Called with the connection of a request whose key does not ship in client apps.
         package var onTrust: @Sendable (any NIOCore.Channel) -> Void
 
         package init(
@@ -142,25 +143,25 @@ package struct API: Sendable {
 
     private let pages: MountedPages?
 
-    /// - Parameter pages: the pages for people beside the API; `nil`: none.
+    /// - Parameter pages: the console's pages, served on the same port; `nil`: none.
     package init(_ dependencies: Dependencies, pages: MountedPages? = nil) {
         self.dependencies = dependencies
         self.pages = pages
     }
 
-    /// The responder of requests, for a server to run.
+    /// The responder for all requests of the API port.
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health().routes)
         return router(all, pages: dependencies.onlyLookups ? nil : pages).buildResponder()
     }
 
-    /// The responder of probes and metrics on a port of their own.
+    /// The responder for probes and metrics on their own port.
     package func operationsResponder() -> some HTTPResponder<APIContext> {
         router(RouteTable(routes: health(isPrivate: true).routes)).buildResponder()
     }
 
-    /// The responder of lookups ahead of the routes, for a server to put into each connection's pipeline.
+    /// The responder that answers lookups before routing. A server puts it into each connection's pipeline.
     package func lookupResponder() -> LookupResponder {
         let access = dependencies.access
         return LookupResponder(
@@ -191,7 +192,7 @@ package struct API: Sendable {
     var table: RouteTable {
         let d = dependencies
         let groups: [[Route]] = [
-            // First, for the router compares a path's words in this order, and most requests are lookups.
+            // Lookups are first, because the router compares paths in this order and most requests are lookups.
             LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
                 .routes,
             AppRoutes(apps: d.appOperations).routes,
@@ -230,7 +231,7 @@ package struct API: Sendable {
     }
 }
 
-/// The operations of each noun, for both doors.
+/// The operations of each noun. The API's routes and the console's pages both use them.
 extension API.Dependencies {
     var appOperations: AppOperations { AppOperations(apps: apps, quirks: quirks, gateway: gateway, now: now) }
     var contentOperations: ContentOperations { ContentOperations(apps: apps, contents: contentTypes, now: now) }
@@ -247,7 +248,8 @@ extension API.Dependencies {
 }
 
 extension Route {
-    /// The same for a process that answers lookups alone: other calls are refused, and nothing is stored of them.
+    /// The same route in a process that answers lookups only: it refuses every call, and no idempotent answer is
+    /// stored.
     fileprivate var onlyLookups: Route {
         guard access != LookupRoutes.access, access != .open else { return self }
         var route = self

@@ -2,7 +2,7 @@
     public import ActivityKit
     public import Foundation
 
-    /// A type of attributes that an app registers, and how its activities tell their event.
+    /// A type of attributes that an app registers, and how to find the event of its activities.
     @available(iOS 16.2, *)
     public struct ActivityType: Sendable {
         let name: String
@@ -16,10 +16,10 @@
         /// A type of attributes.
         ///
         /// - Parameters:
-        ///   - eventKey: which event an activity shows. Organisers put it into a start's `attributes`, so that the app can
-        ///     tell of an activity that a push started.
-        ///   - timestamp: `aps.timestamp` of the message that brought this content, where the content says it: then the app
-        ///     sends receipts if the server asks for them. ActivityKit itself does not tell.
+        ///   - eventKey: returns the event of an activity. Organisers put the key into the start's `attributes`, so
+        ///     that the app knows the event of an activity that a push started.
+        ///   - timestamp: returns `aps.timestamp` of the message with this content, if the content contains it. Then
+        ///     the app sends receipts if the server asks for them. ActivityKit does not provide the timestamp.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             timestamp: @escaping @Sendable (Attributes.ContentState) -> Int? = { _ in nil }
@@ -34,9 +34,9 @@
             end = { await kind.end($0, contentState: $1, atOnce: $2) }
         }
 
-        /// A type of attributes whose contents the server stamps: receipts are right without the organiser's help.
+        /// A type of attributes whose contents the server stamps, so that receipts need no work of the organiser.
         ///
-        /// - Parameter stamp: the member that the content type's `stamp` names, of the form `unix`.
+        /// - Parameter stamp: the member that the content type's `stamp` names, in the form `unix`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             stamp: any KeyPath<Attributes.ContentState, Int> & Sendable
@@ -44,7 +44,7 @@
             self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
         }
 
-        /// The same for a member that is a date: of the form `reference`.
+        /// The same for a member of type `Date`, in the form `reference`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             stamp: any KeyPath<Attributes.ContentState, Date> & Sendable
@@ -53,13 +53,13 @@
         }
     }
 
-    /// ActivityKit with one type of attributes.
+    /// ActivityKit for one type of attributes.
     @available(iOS 16.2, *)
     struct ActivityKind<Attributes: ActivityAttributes & Sendable>: Sendable where Attributes.ContentState: Sendable {
         let eventKey: @Sendable (Attributes) -> String
         let timestamp: @Sendable (Attributes.ContentState) -> Int?
 
-        /// As Apple expects it in `attributes-type`.
+        /// The name that Apple expects in `attributes-type`.
         static var name: String { String(describing: Attributes.self) }
 
         var startToken: Data? {
@@ -73,7 +73,7 @@
                 state: ActivityPhase(activity.activityState), updateToken: activity.pushToken?.hex)
         }
 
-        /// Follows start tokens, and every activity there is or comes.
+        /// Watches start tokens, and all present and future activities.
         func watch(_ events: AsyncStream<HostEvent>.Continuation) async {
             await withTaskGroup { group in
                 if #available(iOS 17.2, *) {
@@ -84,7 +84,7 @@
                     }
                 }
                 var followed: Set<String> = []
-                // Those that are there are not all repeated by the stream.
+                // The stream does not report all present activities, so list them first.
                 let there = Activity<Attributes>.activities.map(\.id)
                 for id in there where followed.insert(id).inserted { follow(id, events, &group) }
                 for await activity in Activity<Attributes>.activityUpdates {
@@ -95,7 +95,7 @@
             }
         }
 
-        /// Follows one activity. An `Activity` may not cross tasks, so each task finds it by its ID.
+        /// Watches one activity. An `Activity` may not cross tasks, so each task finds it by its ID.
         private func follow(
             _ id: String, _ events: AsyncStream<HostEvent>.Continuation, _ group: inout TaskGroup<Void>
         ) {
@@ -144,7 +144,8 @@
         ) throws -> ActivitySnapshot {
             let decoder = JSONDecoder()
             let attributes = try decoder.decode(Attributes.self, from: wanted.attributes)
-            // The server's content may be of a newer version of the app; what the app itself wanted to show is not.
+            // The server's content may be for a newer version of the app and fail to decode. The app's own content
+            // never does.
             let newest = contentState.flatMap { try? decoder.decode(Attributes.ContentState.self, from: $0) }
             let state = try newest ?? decoder.decode(Attributes.ContentState.self, from: wanted.contentState)
             let content = ActivityContent(
@@ -176,7 +177,7 @@
 
     @available(iOS 16.2, *)
     extension PushType {
-        /// A channel is only asked for where there are some: `ActivityKitHost` says whether.
+        /// `ActivityKitHost` chooses `channel` only on systems that have channels.
         fileprivate init(_ delivery: ActivityDelivery) {
             switch delivery {
             case .token: self = .token

@@ -5,15 +5,15 @@
 
     @available(iOS 16.2, *)
     extension LiveActivities {
-        /// The Live Activities of this app. Make one at launch, and call ``start()``.
+        /// The Live Activities of this app. Create one at launch, and call ``start()``.
         ///
         /// - Parameters:
         ///   - server: the server's base URL.
-        ///   - key: a key of the scope `device` for this app; it ships in the app.
+        ///   - key: a key with the scope `device` for this app; it ships in the app.
         ///   - types: the app's types of attributes.
-        ///   - bundle: the app's.
-        ///   - environment: left out, it is found; see ``PushEnvironment``.
-        /// - Throws: `PushEnvironmentError` for an app that is signed without push notifications.
+        ///   - bundle: the app's bundle.
+        ///   - environment: the APNs environment; `nil`: it is found, see ``PushEnvironment``.
+        /// - Throws: `PushEnvironmentError` if the app was signed without push notifications.
         public init(
             server: URL, key: String, types: [ActivityType], bundle: Bundle = .main,
             environment: PushEnvironment? = nil
@@ -31,16 +31,17 @@
                 credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: .system)
         }
 
-        /// Shows an activity: on its event's channel where the system has channels and the event has one, else with a
-        /// token of its own. Call it while the app is in front.
+        /// Shows an activity. It uses its event's channel if the system and the event have one, and otherwise its own
+        /// push token. Call it while the app is in the foreground.
         ///
         /// - Parameters:
-        ///   - attributes: of a type that the app registered.
-        ///   - event: the organiser's key of the event.
-        ///   - state: what to show unless the server knows newer.
-        ///   - variant: which of the app's audiences in the event, e.g. a language; left out, the one that a push would start
-        ///     for this person: by the variant given to `follow`, else by language, else the one without a variant.
-        /// - Throws: `LiveActivitiesError`, where it will not be shown later either; `EncodingError`.
+        ///   - attributes: attributes of a type that the app registered.
+        ///   - event: the event's key.
+        ///   - state: the content to show if the server has none that is newer.
+        ///   - variant: one of the app's audiences in the event, e.g. a language. `nil`: the one that a push would
+        ///     start for this person: by the variant given to `follow`, otherwise by language, otherwise the one
+        ///     without a variant.
+        /// - Throws: `LiveActivitiesError` if it will never be shown; `EncodingError`.
         @discardableResult
         public func show<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, variant: String? = nil,
@@ -51,11 +52,11 @@
             return try await show(wanted)
         }
 
-        /// Shows an activity from a date on. From iOS 26 on the system does it; before, it is shown when the app is in
-        /// front after that date, or by the organiser's start to whoever follows.
+        /// Shows an activity at a later date. From iOS 26 on the system does it. On older systems it is shown when the
+        /// app is in the foreground after that date, or by the organiser's start for people who follow.
         ///
-        /// - Parameter alert: what people are told when it appears.
-        /// - Throws: as `show`.
+        /// - Parameter alert: the alert when it appears.
+        /// - Throws: the errors of `show`.
         @discardableResult
         public func schedule<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, at date: Date, alert: StartAlert,
@@ -82,7 +83,7 @@
         }
     }
 
-    /// ActivityKit as the host of an app's activities.
+    /// ActivityKit as the host of the app's activities.
     @available(iOS 16.2, *)
     struct ActivityKitHost: ActivityHost {
         let types: [ActivityType]
@@ -131,7 +132,7 @@
                     }
                 }
             }
-            // By its name, so that no UIKit is linked, and an extension may use this, too.
+            // The notification's name as text, so that UIKit is not linked and extensions can use this, too.
             let front = NotificationCenter.default.addObserver(
                 forName: Notification.Name("UIApplicationDidBecomeActiveNotification"), object: nil, queue: nil
             ) { _ in events.yield(.cameToFront) }
@@ -160,7 +161,7 @@
             for type in types { await type.end(activity, contentState, atOnce) }
         }
 
-        /// Foundation's token of an observation; it is only ever handed back.
+        /// Foundation's token of an observation. It is safe to send, because it is only passed back.
         private struct Observer: @unchecked Sendable {
             private let token: any NSObjectProtocol
 

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import GrandstandClient
 
-/// Cards whose channel was replaced hear nothing more. When the app comes to the front, each event with a card is looked up
-/// once, and what is no longer true is mended.
+/// Repairs activities whose channel was replaced, because they get no more updates. When the app comes to the
+/// foreground, each event with an activity is looked up once.
 extension LiveActivities {
-    /// Looks after the cards that listen to a channel.
+    /// Checks the activities that listen to a channel.
     func heal() async {
         guard let condition, condition.hasChannels, courier.keyRefusal == nil else { return }
         let cards = condition.activities.filter { $0.state == .active || $0.state == .stale }
         for card in cards.sorted(by: { $0.id < $1.id }) {
-            // One with a token is reached by that.
+            // An activity with a token gets its updates by token.
             guard let entry = record.activities[card.id], entry.updateToken == nil else { continue }
             await heal(card.id, entry, await find(card.eventKey, variant: entry.variant))
         }
@@ -18,20 +18,22 @@ extension LiveActivities {
     private func heal(_ id: String, _ entry: ActivityEntry, _ found: LookupOutcome) async {
         switch found {
         case .refused(let problem) where problem.kind == .eventEnded:
-            // It may have missed the end, so it shows the last content now.
+            // It may have missed the end, so it gets the last content now.
             await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
         case .found(let channel?, let content, let variant, _):
             guard var wish = await host.wish(for: id) else { return }
             switch entry.channelID {
             case channel: return
             case nil where content.map({ wish.shows($0) }) ?? true:
-                // A push started it, and ActivityKit does not tell on which channel. It shows the newest, so it hears.
+                // A push started it, and ActivityKit does not tell its channel. It shows the newest content, so it
+                // listens to the right one.
                 try? update { $0.learn(channel, variant, of: id) }
             default:
                 wish.replaces = id
                 wish.variant = variant
                 wish.since = time.now()
-                // Written first: a kill between the end of the one and the start of the other loses no card.
+                // Record the new start first. If the app is killed between the end and the start, the activity is not
+                // lost.
                 guard (try? update { $0.want(wish) }) != nil else { return }
                 _ = await attempt(wish).value
             }
@@ -41,7 +43,8 @@ extension LiveActivities {
 }
 
 extension WantedStart {
-    /// Whether a content has the same JSON values as this one, for the members that this one has: a newer server may send more.
+    /// Whether `content` has the same JSON values for all members of this content. A newer server may send more
+    /// members.
     func shows(_ content: Data) -> Bool {
         guard let mine = try? JSONSerialization.jsonObject(with: contentState) as? [String: Any],
             let theirs = try? JSONSerialization.jsonObject(with: content) as? [String: Any]

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import GrandstandClient
 
-/// From the wish for an activity to the activity.
+/// Starting activities, from the app's request to the activity on the screen.
 extension LiveActivities {
-    /// Shows an activity: on its event's channel where the system has channels (iOS 18) and the event has one, else with a
-    /// token of its own. The wish is kept before anything else happens, so a crash, a kill or a dead network loses no
-    /// start; one card is made for each event and type, however often this is called. A caller that is cancelled gets
-    /// `waiting` at once, and the wish stays: `withdraw` takes it back.
+    /// Shows an activity. It uses its event's channel if the system (iOS 18) and the event have one, and otherwise its
+    /// own push token. The request is saved first, so a crash, a kill or a missing network loses no start. There is one
+    /// activity for each event and type, however often this is called. If the caller is cancelled, it gets `waiting` at
+    /// once and the request stays; `withdraw` removes it.
     ///
-    /// - Throws: where it will not be shown later either.
+    /// - Throws: `LiveActivitiesError` if it will never be shown.
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
         var wanted = wanted
         let isBack = try update { record throws(LiveActivitiesError) in
@@ -21,7 +21,7 @@ extension LiveActivities {
         }
         if isBack { await look() }
         startBackoffs[wanted.name] = nil
-        // Another attempt may be under way, with what was wanted before: it comes to the same card.
+        // An earlier attempt for the same event and type may be in progress. Both result in the same activity.
         let attempt = attempt(wanted)
         let (results, result) = AsyncStream.makeStream(of: Result<ShowResult, LiveActivitiesError>.self)
         Task { result.yield(await attempt.value) }
@@ -29,15 +29,15 @@ extension LiveActivities {
         return .waiting
     }
 
-    /// For so long an event may be unknown to the server, in seconds.
+    /// Seconds for which the server may not know the event. After that the request is given up.
     private static let longestUnknown: TimeInterval = 86_400
 
-    /// Wants an activity no more; one that is there stays.
+    /// Removes the request to show an activity. An activity that is already on the screen stays.
     public func withdraw(eventKey: String) throws(LiveActivitiesError) {
         try update { $0.wanted.removeAll { $0.eventKey == eventKey } }
     }
 
-    /// A start that is worth a try now.
+    /// A request that should be tried now.
     func dueStart() -> WantedStart? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         let now = time.uptime()
@@ -46,19 +46,19 @@ extension LiveActivities {
         }
     }
 
-    /// When the next one is.
+    /// When the next request should be tried; `nil`: there is none.
     var nextStart: TimeInterval? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
     }
 
-    /// Before iOS 26 nothing can be scheduled: it is tried when the app comes to the front after the date.
+    /// Systems before iOS 26 cannot schedule. There the start waits until the app is in the foreground after the date.
     private func isTooEarly(_ wanted: WantedStart) -> Bool {
         guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
         return startsAt > time.now()
     }
 
-    /// Tries to show an activity, once.
+    /// Tries once to show an activity, unless an attempt is already in progress.
     func attempt(_ wanted: WantedStart) -> Task<Result<ShowResult, LiveActivitiesError>, Never> {
         if let attempt = attempts[wanted.name] { return attempt }
         let attempt = Task { () -> Result<ShowResult, LiveActivitiesError> in
@@ -71,8 +71,8 @@ extension LiveActivities {
         return attempt
     }
 
-    /// The activity, where it is there already: the app may have been ended after the start and before it was noted, and a
-    /// push or another launch may have been faster.
+    /// The activity, if it already exists. The app may have been killed after the start and before it was recorded, or
+    /// a push or another launch may have been faster.
     private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
         let condition = await host.condition()
         self.condition = condition
@@ -92,9 +92,10 @@ extension LiveActivities {
         }
     }
 
-    /// Asks the server where an event's updates come from.
+    /// Asks the server for the source of an event's updates.
     ///
-    /// - Parameter variant: `nil`: the one that a push would start on. Only an event with several needs a second question.
+    /// - Parameter variant: `nil`: the one that a push would start. Only an event with several variants needs a second
+    ///   request.
     func find(_ eventKey: String, variant: String?) async -> LookupOutcome {
         let found = await server.lookup(eventKey, variant: variant)
         guard variant == nil, case .found(_, _, let first, let variants) = found, !variants.isEmpty else {
@@ -110,14 +111,14 @@ extension LiveActivities {
         switch problem.kind {
         case .channelPending: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventNotFound:
-            // The organiser may declare it after people asked for it.
+            // The organiser may declare the event later.
             if let since = wanted.since, time.now().timeIntervalSince(since) > Self.longestUnknown {
                 return give(up: wanted, .noSuchEvent(wanted.eventKey))
             }
             return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventEnded: return give(up: wanted, .eventEnded(wanted.eventKey))
         case _ where problem.isOfKey:
-            // Kept: the next version of the app may bring a key that is valid.
+            // The request stays, because the app's next version may have a valid key.
             _ = postpone(wanted, retryAfter: 3_600)
             return .failure(.keyRefused("\(problem)"))
         case _ where problem.isPassing: return postpone(wanted, retryAfter: problem.retryAfter)
@@ -128,9 +129,9 @@ extension LiveActivities {
     private func begin(
         _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?, _ variant: String?
     ) async -> Result<ShowResult, LiveActivitiesError> {
-        // The lookup may have taken long.
+        // Another start may have been faster during the lookup.
         if let there = await existing(wanted) { return note(there, of: wanted) }
-        // Nor is it shown when it was withdrawn meanwhile.
+        // The request may have been withdrawn in the meantime.
         guard !Task.isCancelled, record.wanted.contains(where: { $0.isSame(as: wanted) }) else {
             return .success(.waiting)
         }
@@ -150,9 +151,9 @@ extension LiveActivities {
         }
     }
 
-    /// The activity is there: it is reported, and wanted no more, in one write.
+    /// Records an activity that exists, and removes its request, in one write.
     ///
-    /// - Parameter variant: of the audience it was started on; `nil`: that is not known, or it has none.
+    /// - Parameter variant: the variant of the audience it was started for; `nil`: it is unknown, or there is none.
     private func note(
         _ snapshot: ActivitySnapshot, of wanted: WantedStart, _ variant: String? = nil
     ) -> Result<ShowResult, LiveActivitiesError> {
@@ -163,7 +164,8 @@ extension LiveActivities {
         return .success(.shown(snapshot.id))
     }
 
-    /// The wish is over. Where that cannot be written it is looked at again later: the activity is on the device then.
+    /// Removes a request that is done. If this cannot be written, it is tried again later, and the activity is found on
+    /// the device then.
     private func end(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
         do {
             try update { record in
@@ -192,6 +194,6 @@ extension LiveActivities {
 }
 
 extension WantedStart {
-    /// One for each event and type; neither holds a space.
+    /// Identifies the event and the type. Neither contains a space.
     fileprivate var name: String { "\(eventKey) \(attributesType)" }
 }

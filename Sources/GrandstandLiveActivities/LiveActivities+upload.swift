@@ -1,16 +1,16 @@
 internal import Foundation
 internal import GrandstandClient
 
-/// The loop: one thing at a time, then it sleeps until something changes or is due.
+/// The upload loop: it does one thing at a time, then sleeps until something changes or is due.
 extension LiveActivities {
-    /// Something may be to do.
+    /// Wakes the loop, because there may be something to do.
     func wake() {
         isWoken = true
         wakeUp?.resume()
         wakeUp = nil
     }
 
-    /// Asks the system for everything and takes it in, and tries at once what waits.
+    /// Reads the system's state and records it. Then everything that waits is tried at once.
     func look() async {
         await observe()
         lockBackoff.hurry()
@@ -20,7 +20,8 @@ extension LiveActivities {
         wake()
     }
 
-    /// Asks the system for everything and takes it in. One after the other, so that no older answer follows a newer one.
+    /// Reads the system's state and records it. Only one reading runs at a time, so that an older state never replaces
+    /// a newer one.
     private func observe() async {
         let look = Task { [looking] in
             await looking?.value
@@ -44,7 +45,8 @@ extension LiveActivities {
                 facts.timeZone = condition.timeZone
                 facts.liveActivitiesEnabled = condition.liveActivitiesEnabled
                 facts.frequentPushesEnabled = condition.frequentPushesEnabled
-                // A type that the app has no more starts nothing; a token that the system has not given yet may be known.
+                // Remove tokens of types that the app no longer has. Keep known tokens that the system has not provided
+                // again yet.
                 facts.startTokens = facts.startTokens.filter { condition.types.contains($0.key) }
                     .merging(condition.startTokens) { $1 }
             }
@@ -54,18 +56,18 @@ extension LiveActivities {
         await end(replaced)
     }
 
-    /// People see one card of an event.
+    /// Ends duplicates, so that people see one activity of an event.
     private func end(_ cards: [String]) async {
         for card in cards { await host.end(card, contentState: nil, atOnce: true) }
     }
 
-    /// Takes in what the system said. Where that cannot be written, as before the first unlock, the system is asked again
-    /// as soon as it can.
+    /// Records what the system said. If that cannot be written, as before the first unlock, the system is read again as
+    /// soon as it can.
     private func keep(_ change: (inout DeviceRecord) -> Void) {
         do { try update { change(&$0) } } catch { isUnseen = true }
     }
 
-    /// Takes in what changed on the device.
+    /// Records a change on the device.
     func take(_ event: HostEvent) {
         switch event {
         case .cameToFront:
@@ -75,7 +77,7 @@ extension LiveActivities {
             }
             return
         case .permissionsChanged:
-            // What an event says may be older than what was read since.
+            // Read the state again, because the event may be older than the last reading.
             Task { await look() }
             return
         case .startToken(let type, let token):
@@ -83,7 +85,7 @@ extension LiveActivities {
         case .activity(let snapshot):
             var replaced: [String] = []
             keep { record in
-                // Asked for before it is known.
+                // Compare before `snapshot` is recorded.
                 replaced = record.cards(replacedBy: snapshot)
                 record.see(snapshot)
             }
@@ -98,7 +100,7 @@ extension LiveActivities {
     /// Does the next thing, or waits until there is one.
     func step() async {
         isWoken = false
-        // Who was forgotten needs no name until they come back.
+        // A forgotten installation needs no identity until people follow or show something again.
         guard !record.isGone else { return await rest(until: nil) }
         guard let credential = await identify() else { return await rest(until: lockBackoff.notBefore) }
         if let wanted = dueStart() {
@@ -107,7 +109,7 @@ extension LiveActivities {
         }
         switch courier.next(record, at: time.uptime()) {
         case .send(let request):
-            // What is not written down is not begun: after a kill nobody would know of it.
+            // Record the request before it is made. Otherwise nobody would know about it after a kill.
             do { try update { courier.depart(request, &$0) } } catch { return pause(for: error) }
             let outcome = await server.perform(request, as: credential)
             settle(request, outcome, by: credential)
@@ -118,10 +120,11 @@ extension LiveActivities {
         }
     }
 
-    /// Who this installation is; draws its credential at the first time. What the system said is in the record then: a
-    /// record that came from another phone has lost that one's tokens, and one that was locked heard nothing.
+    /// Returns the identity of this installation; the first time it draws one. Afterwards the record contains the
+    /// system's state: a record from another phone has lost that phone's tokens, and a locked record has missed
+    /// changes.
     ///
-    /// - Returns: `nil` while nobody can tell.
+    /// - Returns: `nil` if the keychain or the record cannot be read now.
     private func identify() async -> InstallationCredential? {
         if let credential, !isUnseen {
             credentialLock = nil
@@ -160,7 +163,7 @@ extension LiveActivities {
                 return courier.settle(request, outcome, &record, at: now, jitter: jitter)
             }
         } catch {
-            // Its answer is not kept, so it is made again, later: requests may be repeated.
+            // The answer was not recorded, so the request will be repeated. That is safe.
             return pause(for: error)
         }
         self.courier = courier
@@ -172,22 +175,22 @@ extension LiveActivities {
         publish()
     }
 
-    /// Nothing is said for a while, as the record cannot be kept.
+    /// Pauses the uploads, because the record cannot be written.
     private func pause(for error: LiveActivitiesError) {
         courier.pause("\(error)", at: time.uptime(), jitter: time.chance())
         publish()
     }
 
-    /// Another secret was registered under this name: takes a new name, and says everything anew.
+    /// Another secret is registered under this ID. Draws a new identity, and uploads everything again.
     private func renew(_ refused: InstallationCredential) {
         guard let kept = try? credentials.keep(.draw(), insteadOf: refused) else { return }
         credential = kept
         try? update { $0.rename(to: kept.installation) }
     }
 
-    /// The server has forgotten the installation; so does the phone.
+    /// The server has forgotten the installation, so the phone does, too.
     private func vanish() {
-        // The record first: a credential that outlives it is only a name that nobody knows.
+        // The record first: a credential that remains without it is harmless, because the server does not know it.
         try? update {
             $0 = DeviceRecord()
             $0.isGone = true
@@ -197,7 +200,7 @@ extension LiveActivities {
         courier = Courier()
     }
 
-    /// Sleeps until it is woken, or until then.
+    /// Sleeps until it is woken, or until this time.
     private func rest(until: TimeInterval?) async {
         publish()
         for flush in flushes { flush.finish() }

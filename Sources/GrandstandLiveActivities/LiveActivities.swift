@@ -1,11 +1,11 @@
 internal import Foundation
 package import GrandstandClient
 
-/// An app's Live Activities and its server, kept in accord: the app makes one at launch and says what people follow.
+/// Keeps an app's Live Activities and its server in step. The app creates one at launch, and calls `follow` and `show`.
 ///
-/// It watches the device's tokens, switches and activities, and uploads what changed: the newest state wins, nothing is
-/// asked twice, and what was not uploaded yet survives a crash, a kill, and networks that come and go. No call waits for
-/// the network but ``show(_:)`` and ``flush()``.
+/// It watches the device's tokens, permissions and activities, and uploads the changes. Only the newest state is
+/// uploaded. Changes that are not uploaded yet survive a crash, a kill and a lost network. Only ``show(_:)`` and
+/// ``flush()`` wait for the network.
 public actor LiveActivities {
     let host: any ActivityHost
     let server: any DeviceServer
@@ -14,25 +14,25 @@ public actor LiveActivities {
     private let store: RecordStore
 
     private(set) var record = DeviceRecord()
-    /// The last change could not be written: what is in memory counts.
+    /// Why the last change could not be written; then the record in memory counts.
     private var storageFailure: StorageFailure?
-    /// Why the record, or the credential, cannot be read.
+    /// Why the record or the credential cannot be read.
     private(set) var recordLock: String?
     var credentialLock: String?
     var lockBackoff = Backoff()
     var courier = Courier()
     var credential: InstallationCredential?
-    /// The system's answers as of the last time it was asked.
+    /// The system's state at the last reading.
     var condition: HostCondition?
 
-    /// What is tried now, by event and type: nobody tries the same at once.
+    /// The attempts in progress, by event and type, so that each runs only once at a time.
     var attempts: [String: Task<Result<ShowResult, LiveActivitiesError>, Never>] = [:]
-    /// When to try a start again.
+    /// When to try each start again.
     var startBackoffs: [String: Backoff] = [:]
 
-    /// The last time the system was asked.
+    /// The last reading of the system.
     var looking: Task<Void, Never>?
-    /// The record lacks something that the system said.
+    /// Whether the record lacks some state of the system.
     var isUnseen = false
     private var running: [Task<Void, Never>] = []
     var wakeUp: CheckedContinuation<Void, Never>?
@@ -42,7 +42,7 @@ public actor LiveActivities {
     private var readersMade = 0
     private var lastStatus = LiveActivitiesStatus()
 
-    /// Over a host and a server of one's choice, for tests and for systems that are not ActivityKit.
+    /// With another host and server, for tests and for systems without ActivityKit.
     package init(
         host: any ActivityHost, server: any DeviceServer, store: RecordStore, credentials: any CredentialStore,
         time: ClientTime
@@ -56,8 +56,8 @@ public actor LiveActivities {
 
     deinit { for task in running { task.cancel() } }
 
-    /// Begins to watch the device and to upload. Call it once, at each launch, also one in the background: a push may have
-    /// started an activity. Later calls do nothing.
+    /// Begins to watch the device and to upload. Call it at each launch, including launches in the background, because
+    /// a push may have started an activity. Later calls do nothing.
     public func start() {
         guard running.isEmpty else { return }
         let events = host.events()
@@ -72,18 +72,19 @@ public actor LiveActivities {
             })
     }
 
-    /// Ends watching and uploading, as a kill would.
+    /// Stops watching and uploading, like a kill.
     package func stop() {
         for task in running { task.cancel() }
         for attempt in attempts.values { attempt.cancel() }
         wake()
     }
 
-    /// Follows topics. They are kept at once and uploaded as soon as that is possible.
+    /// Follows topics. They are saved at once, and uploaded as soon as possible.
     ///
-    /// - Parameter variant: the variant of events that people want to see, e.g. `home`, for all that they follow; left out,
-    ///   it stays as it was. An event without it shows the variant of their language, or the one without a variant.
-    /// - Throws: `notATopic`, `notAVariant`, `tooManyTopics`: then none of them is followed; `locked`.
+    /// - Parameter variant: the variant of events that people want to see, e.g. `home`, for everything they follow;
+    ///   `nil`: unchanged. An event without this variant uses the variant of their language, or the one without a
+    ///   variant.
+    /// - Throws: `notATopic`, `notAVariant`, `tooManyTopics`: then no topic was added; `locked`.
     public func follow(
         _ topics: some Sequence<String> & Sendable, variant: String? = nil
     ) throws(LiveActivitiesError) {
@@ -93,9 +94,9 @@ public actor LiveActivities {
         try setTopics(variant: variant) { $0.formUnion(topics) }
     }
 
-    /// Sets the variant of events that people want to see, for starts by push and for `show` without one.
+    /// Sets the variant of events that people want to see, for starts by push and for `show` without a variant.
     ///
-    /// - Parameter variant: `nil`: events show the variant of their language, or the one without a variant.
+    /// - Parameter variant: `nil`: events use the variant of their language, or the one without a variant.
     /// - Throws: `notAVariant`; `locked`.
     public func setVariant(_ variant: String?) throws(LiveActivitiesError) {
         if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
@@ -103,7 +104,7 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Follows topics no more. Those that are not followed are no error.
+    /// Stops following topics. Topics that are not followed are ignored.
     ///
     /// - Throws: `locked`.
     public func unfollow(_ topics: some Sequence<String> & Sendable) throws(LiveActivitiesError) {
@@ -129,21 +130,21 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Says that a message was shown, where the content has the message's `aps.timestamp`. It is uploaded if the server
+    /// Records that a message was shown, for contents with the message's `aps.timestamp`. It is uploaded if the server
     /// asks this installation for receipts.
     public func shown(eventKey: String, timestamp: Int) {
         take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.now()))
     }
 
-    /// Asks the system for everything anew, and tries at once what waits. An app on iOS need not call it: it happens when
-    /// the app comes to the front.
+    /// Reads the system's state again, and tries at once what waits. An app on iOS need not call it, because this
+    /// happens when the app comes to the foreground.
     public func refresh() async {
         await look()
         await heal()
     }
 
-    /// Forgets this installation here and on the server, as when people sign out. Until the server has answered, it is
-    /// asked again, at later launches, too. To follow a topic makes a new installation.
+    /// Forgets this installation on the phone and on the server, for example when people sign out. The request is
+    /// repeated until the server answers, also at later launches. Following a topic makes a new installation.
     public func forget() throws(LiveActivitiesError) {
         try update { record throws(LiveActivitiesError) in
             record.wanted = []
@@ -153,8 +154,8 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Returns once the server has everything, or refused what is left, or cannot be reached now; at once when the caller
-    /// is cancelled. For background tasks.
+    /// Returns when the server has everything, has refused the rest, or cannot be reached now; at once if the caller is
+    /// cancelled. For background tasks.
     public func flush() async {
         guard !running.isEmpty else { return }
         let (end, flush) = AsyncStream.makeStream(of: Void.self)
@@ -163,7 +164,7 @@ public actor LiveActivities {
         for await _ in end {}
     }
 
-    /// How things stand, at once and at each change. A reader that is slow sees the newest.
+    /// The present status, and then each change. A slow reader gets only the newest.
     public func statuses() -> AsyncStream<LiveActivitiesStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveActivitiesStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -179,7 +180,7 @@ public actor LiveActivities {
 
     private func leave(_ reader: Int) { readers[reader] = nil }
 
-    /// How things stand now.
+    /// The present status.
     public var status: LiveActivitiesStatus {
         var status = LiveActivitiesStatus()
         status.phase = phase
@@ -205,7 +206,7 @@ public actor LiveActivities {
         }
     }
 
-    /// Tells readers, where there is something to tell.
+    /// Sends the status to all readers, if it has changed.
     func publish() {
         let status = status
         guard status != lastStatus else { return }
@@ -213,9 +214,9 @@ public actor LiveActivities {
         for reader in readers.values { reader.yield(status) }
     }
 
-    /// Changes the record, on disk first.
+    /// Changes the record, first on disk.
     ///
-    /// - Throws: what `body` throws; `locked`: nobody knows what the record is.
+    /// - Throws: the errors of `body`; `locked` if the record cannot be read.
     func update<Value>(
         _ body: (inout DeviceRecord) throws(LiveActivitiesError) -> Value
     ) throws(LiveActivitiesError) -> Value {

@@ -1,51 +1,52 @@
 public import Foundation
 
-/// How an installation stands with its server.
+/// The state of an installation and its uploads.
 public struct LiveActivitiesStatus: Sendable, Hashable {
-    /// What is under way.
+    /// The state of the uploads.
     public enum Phase: Sendable, Hashable {
         /// Not started yet.
         case idle
-        /// Something is to be said, and being said.
+        /// Changes are being uploaded.
         case uploading
         /// The server has everything.
         case upToDate
-        /// The last attempt came to nothing, for this reason; it is tried again by itself.
+        /// The last attempt failed for this reason. It is repeated by itself.
         case waiting(String)
-        /// The key in the app is not valid any more. Nothing is sent until the app is launched again.
+        /// The key in the app is no longer valid. Nothing is sent until the next launch.
         case keyRefused(String)
-        /// The server refuses what the app says, for this reason; it is not asked again until that changes.
+        /// The server refuses the app's state for this reason. It is not sent again until it changes.
         case refused(String)
         /// The keychain or the record cannot be read yet, as before the first unlock.
         case locked(String)
-        /// People asked for everything to be forgotten, and it is.
+        /// The installation was forgotten, as the app asked.
         case forgotten
     }
 
-    /// What is under way.
+    /// The state of the uploads.
     public var phase: Phase = .idle
-    /// The name of this installation, for support.
+    /// The ID of this installation, for support.
     public var installation: UUID?
-    /// The topics that are followed here, whether or not the server knows yet.
+    /// The topics that are followed, even if the server does not know them yet.
     public var topics: [String] = []
-    /// Whether people let the app show Live Activities.
+    /// Whether people allow the app to show Live Activities.
     public var areActivitiesEnabled = true
     /// The activities on the device, by ID.
     public var activities: [String: ActivitySnapshot] = [:]
-    /// Events whose activity is wanted and not there yet.
+    /// Events whose activity is requested but not shown yet.
     public var waitingFor: [String] = []
-    /// The newest state could not be written to disk, for this reason: it is lost if the app ends now.
+    /// Why the newest state could not be written to disk. It is lost if the app ends now. `nil`: it was written.
     public var storageFailure: String?
 
-    /// What is so before anything is known.
+    /// The status before anything is known.
     public init() {}
 }
 
-/// What came of showing an activity.
+/// The result of showing an activity.
 public enum ShowResult: Sendable, Hashable {
-    /// It is on the device, under this ID.
+    /// It is on the device, with this ID.
     case shown(String)
-    /// The server or the channel is not there yet, or the app is not in front: it is shown as soon as that is so.
+    /// The server cannot be reached, the channel does not exist yet, or the app is not in the foreground. It will be
+    /// shown later by itself.
     case waiting
 }
 
@@ -57,22 +58,22 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
     case tooManyTopics
     /// A variant is 1 to 32 of `A-Z a-z 0-9 . _ : -`.
     case notAVariant(String)
-    /// People switched Live Activities off for this app, in Settings.
+    /// People turned Live Activities off for this app in Settings.
     case disabled
-    /// The server has not known such an event for a day.
+    /// The server has not known this event for a day.
     case noSuchEvent(String)
     /// The event is over.
     case eventEnded(String)
-    /// The key in the app was refused.
+    /// The server refused the app's key.
     case keyRefused(String)
     /// The server refuses the request.
     case refused(String)
     /// The system refuses the activity.
     case impossible(String)
-    /// What is kept on the device cannot be read yet, as before the first unlock.
+    /// The data on the device cannot be read yet, as before the first unlock.
     case locked(String)
 
-    /// What is wrong, in a sentence.
+    /// A sentence about the problem.
     public var description: String {
         switch self {
         case .notATopic(let text): "\(text) is no topic: 1 to 128 of A-Z a-z 0-9 . _ : - were expected."

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 
-/// Passes every call on to APNs. The first refusal because the app's Broadcast capability is off raises the alarm for all
-/// replicas, whatever the call was; the next success ends it. No call is held back because of it.
+/// Passes every call on to APNs. The first refusal with the reason that the app's Broadcast capability is off raises
+/// the alarm on all replicas; the next success ends it. Calls continue during the alarm.
 package struct CapabilityWatch: APNsGateway {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore

@@ -51,7 +51,7 @@ package struct ChannelCalls: Sendable {
             switch try await reclaim(task.address.app, by: actor) {
             case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
             case .kept: break
-            // Apple has channels that this ledger does not know of: a reconciliation finds them. Once is enough.
+            // Apple has channels that are not in this ledger. A reconciliation finds them; it is requested once.
             case .none where task.channel.reason == refusal.reason.rawValue: break
             case .none: try await reconciliations.request(task.address.app, now: now())
             }

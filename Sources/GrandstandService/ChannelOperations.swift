@@ -25,7 +25,8 @@ package struct ChannelOperations: Sendable {
     /// The most unused channels that one caller deletes to get a place. Another caller may take a place that was freed.
     private static let reclaims = 3
 
-    /// Creates a channel at Apple, within the quota. At the limit, a channel that is only kept gives its place up first.
+    /// Creates a channel at Apple, within the quota. At the limit, an unused channel is deleted first to free its
+    /// place.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
     package func create(_ draft: ChannelDraft, by actor: AuditActor) async throws -> Channel {
@@ -52,10 +53,10 @@ package struct ChannelOperations: Sendable {
         return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
     }
 
-    /// Takes over a channel made elsewhere; its storage policy is read from Apple.
+    /// Adds a channel that another tool created. Its storage policy is read from Apple.
     ///
-    /// - Throws: `app-not-found`; `channel-not-found` when Apple does not know it for this app in this environment; what
-    ///   `ChannelStore.import` refuses; `apns-refused`, `apns-unanswered`, `credentials-missing`.
+    /// - Throws: `app-not-found`; `channel-not-found` if Apple does not have the channel for this app in this
+    ///   environment; the refusals of `ChannelStore.import`; `apns-refused`, `apns-unanswered`, `credentials-missing`.
     package func `import`(
         _ channelID: String, of bundleID: BundleID, in environment: APNsEnvironment, label: String?,
         eventKey: EventKey?, variant: Variant? = nil, within reach: AppReach = .all, by actor: AuditActor
@@ -81,8 +82,8 @@ package struct ChannelOperations: Sendable {
         }
     }
 
-    /// Deletes a channel at Apple. When Apple cannot be asked, the channel stays `deleting` and the server goes on; who asks
-    /// once more, once it is deleted, is told that it is.
+    /// Deletes a channel at Apple. If Apple cannot be asked, the channel stays `deleting` and the server keeps trying.
+    /// A repetition of the call succeeds once the channel is deleted.
     package func delete(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, by actor: AuditActor
     ) async throws {
@@ -172,10 +173,10 @@ package struct ChannelOperations: Sendable {
 }
 
 extension APNsRefusal {
-    /// Whether APNs says, when asked for a channel, that it has none of this ID.
+    /// Whether APNs says that it has no channel with this ID.
     var saysUnknownChannel: Bool { meaning == .channelGone || (status == 404 && reason == .badPath) }
 
-    /// The advice of the problem.
+    /// What to do about the refusal.
     func advice(for address: APNsAddress) -> String {
         switch reason {
         case .broadcastFeatureNotEnabled:

@@ -23,7 +23,7 @@ package final class DatabaseClock: Service {
         /// Time on the monotonic clock since this value was created.
         var steady: Duration { start.duration(to: .now) }
 
-        /// Asks for another clock's time.
+        /// Reads another clock by calling `ask`.
         package func sample(_ ask: () async throws -> Date) async rethrows -> ClockSample {
             let (sentAt, wallSentAt) = (steady, wall())
             let told = try await ask()
@@ -75,13 +75,13 @@ package final class DatabaseClock: Service {
     /// Whether work may be claimed. It may not if the wall clock is so wrong that Apple would refuse provider tokens.
     package var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
 
-    /// Seconds by which the wall clock is ahead, by the last look.
+    /// Seconds by which the wall clock was ahead at the last reading.
     package var lead: TimeInterval { state.withLock { $0.lead } }
 
-    /// How the wall clock stands, by the last look.
+    /// The state of the wall clock at the last reading.
     package var standing: ClockStanding { state.withLock { $0.standing } }
 
-    /// Looks at the database's clock now.
+    /// Reads the database's clock now.
     ///
     /// - Returns: the seconds by which the wall clock is ahead.
     @discardableResult
@@ -115,7 +115,7 @@ package final class DatabaseClock: Service {
         await loop.run()
     }
 
-    /// In words: by how much the wall clock is off.
+    /// A phrase that says by how much the wall clock is wrong.
     package static func words(_ lead: TimeInterval) -> String {
         let seconds = (abs(lead) * 10).rounded() / 10
         return "\(seconds) s \(lead < 0 ? "behind" : "ahead of") the database's clock"

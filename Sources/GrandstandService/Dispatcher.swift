@@ -71,7 +71,7 @@ package final class Dispatcher: Service {
     private let departures: LocalDepartures
     private let circuit = Mutex(Circuit())
 
-    /// - Parameter mayClaim: whether this process may take work on now; asked before every claim.
+    /// - Parameter mayClaim: whether this process may claim work now. It is called before every claim.
     package init(
         environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends, rates: Rates,
         signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
@@ -111,7 +111,7 @@ package final class Dispatcher: Service {
         departures.detach(environment)
     }
 
-    /// Verdicts that are recorded together are followed by one claim.
+    /// A short rest, so that one claim follows several verdicts that are recorded together.
     private static let rest = Duration.milliseconds(2)
 
     // MARK: Departures
@@ -149,7 +149,7 @@ package final class Dispatcher: Service {
         return claim
     }
 
-    /// What apps that APNs throttles may send now: entries for both kinds of lanes of each.
+    /// The present limits of apps that APNs throttles: an entry for each kind of lane.
     private func limits(at now: Date) -> [LaneLimit] {
         guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return [] }
         let channels = rates.broadcasts.limits(of: .channel, at: now)
@@ -166,7 +166,7 @@ package final class Dispatcher: Service {
 
     // MARK: Claim, send, settle
 
-    /// Claims as much as may be under way.
+    /// Claims as many lanes as may be in flight.
     private func claim(_ free: Int, held: [ClaimedDelivery]) async throws -> Round<ClaimedDelivery> {
         let room = min(settings.batch, free)
         let (admitted, pause) = circuit.withLock { circuit in
@@ -243,7 +243,7 @@ package final class Dispatcher: Service {
     }
 
     private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery, _ answer: APNsAnswer<Void>) {
-        // A log line that no level shows is not built, ten thousand times in a goal's second.
+        // Do not build log lines that no level shows: a goal causes ten thousand of them in a second.
         if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
@@ -257,7 +257,7 @@ package final class Dispatcher: Service {
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
-            // That APNs throttles the app or refuses its key is said once, not for each message.
+            // Throttling and a refused key are logged once, and not for each message.
             var isKnown = answer.isTooManyRequests && rates[delivery.message].isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
             logger.log(level: isKnown ? .debug : .warning, "\(name) goes again", metadata: metadata)

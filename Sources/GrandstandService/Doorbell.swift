@@ -22,7 +22,7 @@ package final class Doorbell: Sendable {
         sleeper?.resume()
     }
 
-    /// Returns when it was rung since the last call, when `timeout` has passed, or when the task is cancelled.
+    /// Returns when the bell was rung since the last call, when `timeout` has passed, or when the task is cancelled.
     package func wait(atMost timeout: Duration) async {
         guard timeout > .zero else { return }
         await withTaskGroup(of: Void.self) { group in

@@ -25,17 +25,17 @@ package final class Drain: Sendable {
         }
     }
 
-    /// Begins, and returns at the end.
+    /// Begins the stop, and returns when the drain ends.
     ///
     /// - Throws: `CancellationError`.
     package func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
 
-    /// The same, with the margin.
+    /// The same, but returns after the margin.
     package func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
 
     package var isOver: Bool { isOver(for: .zero) }
 
-    /// Whether its end is so long ago.
+    /// Whether the drain ended at least `time` ago.
     package func isOver(for time: Duration) -> Bool { end.withLock { $0.map { $0 + time <= .now } ?? false } }
 
     package var hasBegun: Bool { end.withLock { $0 != nil } }

@@ -14,7 +14,7 @@ package struct Intake: Sendable {
     /// The number of bulk calls accepted at the same time. A call of 500 uses a processor and a connection for a tenth
     /// of a second. With four of them nothing was left for a single urgent message. Two were not faster than one.
     static let bulkPermits = 1
-    /// Smaller calls with several items that are accepted at a time.
+    /// The most smaller calls with several items that are accepted at the same time.
     static let batchPermits = 2
 
     package init(
@@ -25,9 +25,9 @@ package struct Intake: Sendable {
         self.now = now
     }
 
-    /// Accepts one broadcast: when this returns, it and its deliveries are committed.
+    /// Accepts one broadcast. When this returns, the broadcast and its deliveries are committed.
     ///
-    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    /// - Throws: the `Problem` that refuses it; then nothing was changed.
     package func accept(_ intake: BroadcastIntake) async throws -> Broadcast {
         let results = try await accept([intake])
         guard let result = results.first else {
@@ -38,7 +38,7 @@ package struct Intake: Sendable {
 
     /// The preview of a broadcast; nothing is changed.
     ///
-    /// - Throws: the `Problem` for which it would be refused.
+    /// - Throws: the `Problem` that would refuse it.
     package func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
         try await outbox.rehearse(intake, now: now(), plan: plan)
     }
@@ -46,14 +46,14 @@ package struct Intake: Sendable {
     /// Decides the outcome of a state. When this returns, the decision and its message are committed.
     ///
     /// - Returns: the broadcast for the state; `nil`: nothing is new.
-    /// - Throws: the `Problem` for which the state is refused; then nothing was changed.
+    /// - Throws: the `Problem` that refuses the state; then nothing was changed.
     package func tell(_ state: StateIntake) async throws -> Broadcast? {
         try await outbox.tell(state, now: now(), plan: plan)
     }
 
     /// The preview of a state; nothing is changed.
     ///
-    /// - Throws: the `Problem` for which it would be refused.
+    /// - Throws: the `Problem` that would refuse it.
     package func rehearse(_ state: StateIntake) async throws -> StateRehearsal {
         try await outbox.rehearse(state, now: now(), plan: plan)
     }
@@ -70,9 +70,9 @@ package struct Intake: Sendable {
         return items > 1 ? batches : nil
     }
 
-    /// The rule the outbox asks inside its transaction.
+    /// The planning function that the outbox calls inside its transaction.
     ///
-    /// - Parameter alertFreshness: seconds for which an alert rings when its organiser does not say.
+    /// - Parameter alertFreshness: seconds for which an alert rings if the broadcast does not say it.
     package static func planning(alertFreshness: TimeInterval = DeliveryPlan.alertFreshness) -> DeliveryPlanning {
         { request, audiences, now throws(Problem) in
             try DeliveryPlan(request, audiences: audiences, now: now, alertFreshness: alertFreshness)

@@ -3,9 +3,10 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Deletes rows that are older than their retention, rule by rule and in small steps, so that no other transaction waits.
+/// Deletes rows that are older than their retention, one rule after the other and in small steps, so that no other
+/// transaction has to wait.
 package struct Janitor: Service {
-    /// Deletes at most so many rows of a kind that ended before a time, the oldest first, and returns how many.
+    /// Deletes at most `limit` rows of one kind that ended before `before`, the oldest first. Returns how many.
     package typealias Prune = @Sendable (RetentionRule.Rows, _ before: Date, _ limit: Int) async throws -> Int
 
     private let rules: [RetentionRule]
@@ -17,8 +18,8 @@ package struct Janitor: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - pause: between two steps of a rule.
-    ///   - interval: between two rounds.
+    ///   - pause: the time between two steps of a rule.
+    ///   - interval: the time between two rounds.
     ///   - retry: seconds before the next round after one in which a rule failed.
     package init(
         rules: [RetentionRule], prune: @escaping Prune, pause: Duration = .milliseconds(100),
@@ -43,7 +44,7 @@ package struct Janitor: Service {
         await loop.run()
     }
 
-    /// Deletes everything that is old enough now. A rule that fails is tried again in the next round.
+    /// Deletes all rows that are old enough now. A rule that fails is tried again in the next round.
     ///
     /// - Returns: whether no rule failed.
     @discardableResult

@@ -19,7 +19,7 @@ package final class KeyUses: KeyUseRecorder, Service {
 
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
 
-    /// Writes until stopped, and once more then.
+    /// Writes regularly until it is stopped, and then once more.
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(pollInterval: interval, retry: interval), failure: "the last uses of keys could not be written",

@@ -60,7 +60,7 @@ struct ListWitness: Sendable {
         }
     }
 
-    /// What this process read: tasks that were leased before do not know.
+    /// The readings of this process. A task that was leased before a reading does not contain it.
     private final class Memory: Sendable {
         private struct Times {
             /// When the last stored list was requested.
@@ -76,7 +76,7 @@ struct ListWitness: Sendable {
 
         func failedAt(_ app: AppEnvironment) -> Date? { times.withLock { $0[app]?.failure } }
 
-        /// The reading that is under way, or this one.
+        /// The reading in progress; if there is none, a new one with `body`.
         func reading(of app: AppEnvironment, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
             times.withLock { times in
                 if let reading = times[app]?.reading { return reading }

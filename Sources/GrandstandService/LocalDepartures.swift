@@ -16,10 +16,10 @@ package final class LocalDepartures: Departures {
 
     package init() {}
 
-    /// The dispatcher of this environment runs now.
+    /// Connects the running dispatcher of this environment.
     func attach(_ way: Way, _ environment: APNsEnvironment) { ways.withLock { $0[environment] = way } }
 
-    /// It has stopped.
+    /// Disconnects a dispatcher that has stopped.
     func detach(_ environment: APNsEnvironment) { ways.withLock { $0[environment] = nil } }
 
     package func claim(_ wanted: Int, in environment: APNsEnvironment) -> LaneClaim? {

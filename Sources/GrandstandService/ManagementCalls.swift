@@ -4,9 +4,9 @@ package import Grandstand
 package import Logging
 internal import Synchronization
 
-/// Management calls that mind how Apple wants the bundle ID spelled: as registered, or lowercased when an ID with
-/// capitals ends in `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is made once more in
-/// the other spelling; the one that Apple took is remembered.
+/// Makes management calls with the spelling of the bundle ID that Apple accepts: as registered, or in lower case if an
+/// ID with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is
+/// repeated with the other spelling, and the accepted one is stored.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore
@@ -39,7 +39,7 @@ package struct ManagementCalls: Sendable {
         await perform(at: address) { await gateway.listChannels(at: $0) }
     }
 
-    /// Whether the key file that signs for `address` can be used.
+    /// Whether the signing key file for `address` can be used.
     package func keyFile(of address: APNsAddress) async -> KeyFileState {
         await gateway.keyFile(of: KeyUse(credentials: address.credentials, environment: address.environment))
     }
@@ -53,7 +53,7 @@ package struct ManagementCalls: Sendable {
         guard first.isTopicMismatch else { return first }
         let other = address.spelled(address.managementPath == .registered ? .lowercased : .registered)
         let second = await call(other)
-        // Refused in both spellings: the cause is another, and a mismatch has changed nothing at Apple.
+        // Both spellings were refused, so there is another cause. A mismatch never changes anything at Apple.
         if second.isTopicMismatch { return first }
         if second.topicWasAccepted { await remember(other) }
         return second
@@ -70,18 +70,18 @@ package struct ManagementCalls: Sendable {
         do {
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
-            // The next mismatch tries again.
+            // The next mismatch tries to store it again.
             logger.failed("the spelling that APNs takes was not kept", error, at: .warning, ["app": "\(app.bundleID)"])
         }
     }
 
-    /// Spellings this process found to be right, for calls whose address was read before they were remembered.
+    /// Spellings that this process found, for calls whose address was read before the spelling was stored.
     private final class Corrections: Sendable {
         private let paths = Mutex<[AppEnvironment: APNsAddress.ManagementPath]>([:])
 
         func note(_ address: APNsAddress) { paths.withLock { $0[address.app] = address.managementPath } }
 
-        /// An address that has the spelling by itself is newer: from then on the ledger is believed again.
+        /// If the address already has the found spelling, the ledger is up to date and the entry is removed.
         func corrected(_ address: APNsAddress) -> APNsAddress {
             paths.withLock { paths in
                 guard let path = paths[address.app] else { return address }
@@ -105,8 +105,8 @@ extension APNsAnswer {
         if case .refused(let refusal) = self { refusal.reason == .topicMismatch } else { false }
     }
 
-    /// Whether the answer shows that Apple knows the topic by this spelling: it was accepted, or refused for something
-    /// that is looked at after the topic.
+    /// Whether Apple accepted this spelling of the topic: it accepted the call, or refused it for a reason that it
+    /// checks after the topic.
     fileprivate var topicWasAccepted: Bool {
         switch self {
         case .accepted: true

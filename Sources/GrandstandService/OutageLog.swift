@@ -31,8 +31,8 @@ package final class OutageLog: OutageReporter {
                 outage?.failures += 1
                 return false
             }
-            // What is wrong with the database is logged once for all that needs it, by who watches the database. That a
-            // statement was slow is this work's own trouble.
+            // The watch of the database logs its troubles once for all work. Only a slow statement is logged here,
+            // because it concerns this work.
             let trouble = (error as? Problem)?.trouble
             let isTold = trouble == nil || trouble == .slow
             outage = Outage(isTold: isTold)
@@ -58,8 +58,7 @@ package final class OutageLog: OutageReporter {
 }
 
 extension Logger {
-    /// Logs a failure after which the work goes on. One that a stop has brought about is none, whatever words the query that
-    /// was under way has for it.
+    /// Logs a failure after which the work goes on. If a stop has cancelled the task, only a debug line is logged.
     func failed(
         _ what: Logger.Message, _ error: any Error, at level: Logger.Level = .error, _ metadata: Logger.Metadata = [:]
     ) {

@@ -17,16 +17,16 @@ package struct Provisioner: Service {
     package struct Settings: Sendable {
         /// How long events keep their channels.
         package var tenure: ChannelTenure
-        /// Seconds after which another replica may take over the channel of one that died.
+        /// Seconds after which another replica may take over a channel whose replica died.
         package var lease: TimeInterval
-        /// Calls to Apple at a time.
+        /// The most calls to Apple at a time.
         package var concurrency = 32
-        /// The shortest time between two looks at all events and channels; and how many times longer than a look the
-        /// pause after it is. Among 10,000 events one takes 150 ms: back to back they took a core from the calls that
-        /// declared those.
+        /// The shortest time between two alignments of channels with events, and the pause after one as a multiple of
+        /// its time. Among 10,000 events one takes 150 ms. Without pauses, alignments took a whole core from the calls
+        /// that declared these events.
         package var alignInterval: Duration = .milliseconds(50)
         package var alignPauses = 4
-        /// The shortest time between two claims, so that calls that end together are followed by one.
+        /// The shortest time between two claims, so that calls that end together cause only one.
         package var claimInterval: Duration = .milliseconds(5)
         /// The longest sleep. A poll after it finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(5)
@@ -66,7 +66,7 @@ package struct Provisioner: Service {
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
-            // What is due already is the other loop's, and rings when it is done.
+            // Work that is due now belongs to the other loop, which rings when it is done.
             let next = try await channels.nextDue(now: now())
             return .idle(until: next.flatMap { $0 > now() ? $0 : nil })
         }
@@ -89,7 +89,7 @@ package struct Provisioner: Service {
                 _ = try await calls.delete(task, by: .server)
             }
         } catch {
-            // A deletion is taken up by another round once the lease ends, a creation settled from Apple's list.
+            // The channel is recovered later: a deletion by another round after the lease, a creation by Apple's list.
             logger.failed(
                 "a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.uuidString.lowercased())"]
             )

@@ -7,7 +7,7 @@ internal import ServiceLifecycle
 /// samples are missing and are not made up later.
 package struct QuotaSampler: Service {
     package struct Settings: Sendable {
-        /// How long events hold their channels: what `ChannelStore.quotas` asks for.
+        /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
         /// Seconds after which a sample is too late for its time.
         package var patience: TimeInterval = 60

@@ -16,7 +16,7 @@ package struct QuotaWatch: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// The shortest time between two looks: each counts every channel.
+        /// The shortest time between two checks. Each counts all channels.
         package var pause: Duration = .seconds(1)
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(30)

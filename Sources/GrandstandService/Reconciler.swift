@@ -8,14 +8,15 @@ internal import ServiceLifecycle
 /// certain. It never deletes or adopts a channel that was created elsewhere; only people can request that.
 package struct Reconciler: Service {
     package struct Settings: Sendable {
-        /// Seconds between runs for one app and environment; 0: only when they are needed.
+        /// Seconds between two runs for one app and environment; 0: only necessary runs.
         package var interval: TimeInterval
         package var grace: TimeInterval
         package var deleteBudget: Int
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(5)
-        /// Between two looks for runs that are due. Each channel made wakes it, and a look takes milliseconds among
-        /// 10,000 channels: one for each took as much of PostgreSQL as declaring the 10,000 events.
+        /// The time between two checks for due runs. A check takes milliseconds among 10,000 channels, and each new
+        /// channel asks for one. Without this limit, the checks took as much of PostgreSQL as declaring the 10,000
+        /// events.
         package var lookInterval: Duration = .milliseconds(250)
 
         package init(interval: TimeInterval, grace: TimeInterval, deleteBudget: Int) {
@@ -91,7 +92,7 @@ extension APNsAnswer {
         if case .refused(let refusal) = self { refusal.isOfRefusedKey } else { false }
     }
 
-    /// Why it is no success; `nil` when it is one.
+    /// Why there was no success; `nil`: it was a success.
     var failure: String? {
         switch self {
         case .accepted: nil

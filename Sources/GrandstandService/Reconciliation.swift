@@ -13,13 +13,13 @@ package struct Reconciliation: Sendable {
     private let counting: Counting
     private let logger: Logger
 
-    /// Channels read one by one in a run, and at a time; more wait for the next.
+    /// The most channels that one run reads singly. The next run reads the rest.
     private static let reads = 500
     private static let concurrency = 16
-    /// Seconds until a run that left a creation unexplained is repeated.
+    /// Seconds until a run is repeated that left a creation unexplained.
     private static let secondLook: TimeInterval = 3
 
-    /// - Parameter lease: seconds after which another replica may take over the run of one that died.
+    /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
     package init(
         management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
         now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
@@ -41,9 +41,9 @@ package struct Reconciliation: Sendable {
         package let answer: APNsAnswer<ChannelListing>
     }
 
-    /// Carries out a leased run, and ends its lease whatever happens.
+    /// Performs a leased run. The lease ends in every case.
     ///
-    /// - Throws: `Unreadable`, `ReconciliationLost`, or what the store throws.
+    /// - Throws: `Unreadable`, `ReconciliationLost`, the errors of the store.
     package func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {
@@ -70,7 +70,7 @@ package struct Reconciliation: Sendable {
         let answer = await management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
         var run = run
-        // The list that was accepted has ended that alarm; no reading needs to.
+        // The list was accepted, which has ended this alarm.
         run.address.isCapabilityOff = false
         let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
         let plan = ReconciliationPlan(listing, snapshot)
@@ -85,7 +85,8 @@ package struct Reconciliation: Sendable {
             apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
             missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
             notes: notes(listing, plan, options, alarm, done.map(\.action)))
-        // An unanswered creation alone makes a run due: one that leaves it as it is would be followed at once.
+        // Only an unanswered creation makes a run due. If this run leaves it unanswered, the next run must wait, or it
+        // would follow at once.
         let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
         try await store.finish(
             run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
@@ -95,7 +96,7 @@ package struct Reconciliation: Sendable {
 
     // MARK: Steps
 
-    /// Asks Apple about channels one by one, some at a time.
+    /// Asks Apple about each channel, several at a time.
     private func read(
         _ channelIDs: [String], _ run: ReconciliationRun
     ) async throws -> [String: ReconciliationPlan.Reading] {
@@ -122,7 +123,7 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// Carries the actions out, or says why not.
+    /// Performs the actions, or says why not.
     private func act(
         _ actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?, _ run: ReconciliationRun,
         _ options: ReconciliationOptions, by actor: AuditActor
@@ -151,7 +152,7 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// - Returns: why the channel is not deleted yet; the server goes on trying then.
+    /// - Returns: why the channel is not deleted yet; the server keeps trying then. `nil`: it is deleted.
     private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
         do {
             let (channel, _) = try await channelCalls.delete(task, by: actor)

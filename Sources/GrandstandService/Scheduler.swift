@@ -3,7 +3,7 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Hands broadcasts that were accepted for later to their lanes when their time has come.
+/// Moves broadcasts with a send time to their lanes when that time has come.
 package struct Scheduler: Service {
     private let outbox: any Outbox
     private let plan: DeliveryPlanning

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Bounds how many tasks do something at a time; the others follow in the order in which they asked.
+/// Limits how many tasks work at the same time. The others wait in the order in which they asked.
 package final class Semaphore: Sendable {
     private struct State {
         var free: Int

@@ -5,20 +5,20 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The rates that this process learned for the apps of one environment and API of APNs. Apps that were never throttled
-/// cost a look at a dictionary for each answer.
+/// The send rates that this process learned for the apps of one environment and one API of APNs. For apps that were
+/// never throttled, an answer costs only one dictionary access.
 package final class SendRates: Sendable {
     private struct App {
         var learned: AppSendRate
         /// The number of replicas with a limit, including this one.
         var replicas = 1
-        /// Seconds in which each lane that waits would have its turn.
+        /// Seconds within which each waiting lane would get its turn.
         var patience = SendRates.firstPatience
     }
 
     private struct State {
         var apps: [BundleID: App] = [:]
-        /// Those with a limit, in order.
+        /// The apps with a limit, sorted.
         var limited: [BundleID] = []
     }
 
@@ -28,7 +28,7 @@ package final class SendRates: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let anyLimited = Atomic(false)
-    /// Before lanes were counted.
+    /// The value before lanes were counted.
     private static let firstPatience: TimeInterval = 2
 
     package init(
@@ -46,7 +46,7 @@ package final class SendRates: Sendable {
     /// Whether APNs throttles an app.
     var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
 
-    /// What apps under a limit may send now; the others are left out.
+    /// What apps with a limit may send now. Apps without a limit are left out.
     func limits(of kind: Lane.Kind, at now: Date) -> [LaneLimit] {
         guard isAnyLimited else { return [] }
         return state.withLock { state in
@@ -60,7 +60,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// When the first of the apps that may send nothing now may send again; `nil`: there is none.
+    /// When the first app that may send nothing now may send again; `nil`: there is no such app.
     func nextToken(at now: Date) -> Date? {
         guard isAnyLimited else { return nil }
         return state.withLock { state in
@@ -72,7 +72,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// The most pushes of an app that are worth claiming at once: what it may send in about a second.
+    /// The most pushes of an app to claim at once: what it may send in about a second.
     func sizes(at now: Date) -> [BundleID: Int] {
         guard isAnyLimited else { return [:] }
         return state.withLock { state in
@@ -83,15 +83,15 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Requests of an app that go now.
+    /// Counts requests of an app that are sent now.
     func spend(_ requests: Int, of bundleID: BundleID, at now: Date) {
         guard isAnyLimited else { return }
         state.withLock { $0.apps[bundleID]?.learned.rate.spend(requests, at: now) }
     }
 
-    /// Takes a request's turn, if it may go now.
+    /// Takes the app's next token, if there is one.
     ///
-    /// - Returns: when to ask again; `nil`: it goes.
+    /// - Returns: when to ask again; `nil`: the request may be sent.
     func turn(of bundleID: BundleID, at now: Date) -> Date? {
         guard isAnyLimited else { return nil }
         return state.withLock { state in
@@ -147,8 +147,8 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Takes account of what the other replicas learned. All have the same part in the app's lanes, so their rates add
-    /// up to what it may send: each makes room for one that comes, and takes its part of what one leaves.
+    /// Applies the rates that other replicas learned. All replicas share the app's lanes equally, so their rates add up
+    /// to what the app may send: each gives way to a replica that joins, and takes its share of one that leaves.
     func hear(_ others: [LearnedRate], at now: Date) {
         let byApp = Dictionary(grouping: others.filter { $0.api == api }, by: \.bundleID)
         for bundleID in Set(byApp.keys).union(state.withLock { $0.limited }) {
@@ -162,7 +162,7 @@ package final class SendRates: Sendable {
                         Double(app.replicas) / Double(others.count + 1),
                         throttledAt: others.map(\.throttledAt).max() ?? .distantPast)
                 }
-                // What all forget at about the same time is not begun anew.
+                // All replicas forget an old limit at about the same time, so it must not begin again here.
                 guard now.timeIntervalSince(throttledAt) < SendRate.memory else { return }
                 app.learned.join(
                     rate: others.reduce(0) { $0 + $1.perSecond } / Double(others.count + 1), since: since,
@@ -171,7 +171,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Takes account of the lanes that wait.
+    /// Applies the number of waiting lanes.
     func hear(_ throttles: [Throttle]) {
         state.withLock { state in
             for throttle in throttles where throttle.app.environment == environment && throttle.api == api {
@@ -181,7 +181,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Changes an app's rate, and says where a limit begins or ends by that.
+    /// Changes an app's rate, and logs when a limit begins or ends.
     private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout App) -> Value) -> Value {
         let (value, rate, changed) = state.withLock { state in
             var app = state.apps[bundleID] ?? App(learned: AppSendRate(api))
@@ -236,11 +236,11 @@ package struct RateExchange: Service {
             return .idle(until: isAnyLimited ? now().addingTimeInterval(1) : nil)
         }
         await loop.run()
-        // Not a child of this task, which may be cancelled.
+        // A separate task, because this one may be cancelled.
         await Task { await leave() }.value
     }
 
-    /// One exchange.
+    /// Performs one exchange.
     package func exchange() async throws {
         var isAnyLimited = false
         for (environment, rates) in Dictionary(grouping: rates, by: \.environment) {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Lanes' messages on their way to Apple: broadcasts, and pushes to tokens.
+/// Sends the messages of lanes to Apple: broadcasts, and pushes to tokens.
 package struct Sends: Sendable {
     private let gateway: any APNsGateway
     private let devices: any DeviceGateway
@@ -13,7 +13,7 @@ package struct Sends: Sendable {
         self.now = now
     }
 
-    /// Makes the request, unless the delivery waited for it beyond its time.
+    /// Makes the request, unless the delivery has expired while it waited.
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         if delivery.isExpired(at: now()) { return .withheld("its time ran out before it was sent") }
         return switch delivery.message {

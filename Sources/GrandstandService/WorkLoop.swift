@@ -13,8 +13,8 @@ struct Round<Work: Sendable>: Sendable {
     /// - Parameter due: when to run the next round if nobody rings before; `nil`: no due time is known.
     static func idle(until due: Date? = nil) -> Round { Round(work: [], next: due.map { .at($0) } ?? .whenRung) }
 
-    /// Work that is to begin now, and another round at once, for more may be due. Where there is none, the next is when
-    /// `due` says.
+    /// Work that begins now. Another round follows at once, because more may be due. If `work` is empty, the next round
+    /// is at `due`.
     static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
         work.isEmpty ? .idle(until: try await due()) : Round(work: work, next: .now)
     }
@@ -24,13 +24,14 @@ struct Round<Work: Sendable>: Sendable {
 enum NextRound: Sendable, Equatable {
     case now
     case at(Date)
-    /// When it is rung, or after the longest sleep.
+    /// When somebody rings, or after the longest sleep.
     case whenRung
 
-    /// Work that is due but could not be claimed (another replica holds its row) is claimed again after this.
+    /// The pause before the next claim of work that is due but could not be claimed, because another replica has locked
+    /// its row.
     static let shortest = Duration.milliseconds(5)
 
-    /// How long to sleep unless rung.
+    /// How long to sleep if nobody rings.
     func pause(now: Date, longest: Duration) -> Duration {
         switch self {
         case .now: .zero
@@ -40,58 +41,62 @@ enum NextRound: Sendable, Equatable {
     }
 }
 
-/// Another transaction has locked the rows that a settlement is to change: it is tried again a little later.
+/// Another transaction has locked the rows of a settlement. The settlement is tried again a little later.
 struct LockedByAnother: Error {}
 
 /// The loop for all leased work: claims as much as there are free places, does each piece, records the result, and
 /// sleeps until the doorbell rings or the next piece is due. At a stop, work in progress may finish.
 ///
-/// A round recomputes its work from the database; the reason it woke does not matter. No place waits for another's
-/// settlement.
+/// A round computes its work from the database, so the reason for waking does not matter. No place waits for the
+/// settlement of other work.
 final class WorkLoop<Work: Sendable>: Sendable {
     /// Records the result of a piece of work. It is repeated while the database is away or another transaction has
     /// locked its rows.
     typealias Settling = @Sendable () async throws -> Void
 
     struct Settings: Sendable {
-        /// Pieces of work under way at a time.
+        /// The most pieces of work in progress.
         var places = 1
         /// The free places that a claim needs. Each claim costs one disk write, however few pieces it takes.
         var leastRoom = 1
-        /// The shortest time between a round that left the loop idle and the next, so that rings close together are one.
+        /// The shortest time between a round that left the loop idle and the next. Rings in this time cause only one
+        /// round.
         var rest: Duration = .zero
-        /// How many times longer than the round that rest is at least: a costly round takes a bounded share of the
-        /// database, however often it is rung for. Never longer than `longestRest`: a round that took minutes waited for
-        /// a database that hung.
+        /// The rest as a multiple of the last round's time, up to `longestRest`. It bounds the share of the database's
+        /// time that costly rounds take, however often somebody rings. The upper limit is for a round that took minutes
+        /// because the database hung.
         var restPerRound = 0
         var longestRest = Duration.seconds(2)
         /// The longest sleep. A poll after it finds work whose signal was lost.
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
-        /// Seconds of the leases that `extend` renews, three times in each; `nil`: the work has none, or renews its own.
+        /// Seconds of the leases that `extend` renews three times in this time; `nil`: the work has no leases, or
+        /// renews them itself.
         var lease: TimeInterval?
-        /// How long a stop waits for the round and the work under way before it cancels them.
+        /// How long a stop waits for the round and the work in progress before it cancels them.
         var drain = Drain(.zero)
 
         /// The rest after a round that left the loop idle.
         func rest(after round: Duration) -> Duration { max(rest, min(longestRest, round * restPerRound)) }
     }
 
-    /// What a loop does with its work.
+    /// The functions of a loop.
     struct Steps: Sendable {
-        /// Whether this process may take work on now; asked before every round.
+        /// Whether this process may claim work now. It is called before every round.
         var mayClaim: @Sendable () -> Bool = { true }
-        /// One round, asked for at most so many pieces of work; never called while fewer than `leastRoom` places are free.
+        /// Performs one round, with at most `free` pieces of work. It is never called while fewer than `leastRoom`
+        /// places are free.
         ///
-        /// - Parameter lasting: as the loop's.
+        /// - Parameter lasting: the loop's `lasting`.
         var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
-        /// Does a piece of work in a task of its own, which is cancelled when a stop waits no longer.
+        /// Performs a piece of work in a separate task, which is cancelled when a stop no longer waits.
         ///
-        /// - Returns: how its outcome is settled. Its place is free by then, its lease is not. `nil`: nothing is left to do.
+        /// - Returns: the function that records the result. The place is free at that time, but the lease is not.
+        ///   `nil`: there is nothing to record.
         var perform: @Sendable (Work) async -> Settling? = { _ in nil }
-        /// How work is settled for which a stop does not wait any longer, and work that never began because of a stop. An
-        /// outcome that comes later is dropped. `nil`: a stop waits until the cancelled work ends.
+        /// Records work that a stop no longer waits for, and work that did not begin because of a stop. A later result
+        /// is dropped. `nil`: a stop waits until the cancelled work ends.
         var giveUp: (@Sendable (Work, _ hasBegun: Bool) -> Settling)?
         /// Renews leases of work that has lasted for a while.
         var extend: (@Sendable ([Work]) async throws -> Void)?
@@ -99,7 +104,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     private struct Piece {
         let work: Work
-        /// `nil`: it is done, or given up, and not settled yet.
+        /// `nil`: the work is done or given up, but not recorded yet.
         var doing: Task<Settling?, Never>?
     }
 
@@ -116,7 +121,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var pieces: [Int: Piece] = [:]
         var begun = 0
         var doing = 0
-        /// Pieces that were there when leases were last renewed.
+        /// The pieces that already existed at the last renewal of leases.
         var old: Set<Int> = []
 
         var lasting: [Work] { old.compactMap { pieces[$0]?.work } }
@@ -134,7 +139,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - failure: the log message when rounds fail; another follows after `retry`.
-    ///   - doorbell: asks for a round when it is rung.
+    ///   - doorbell: a ring requests a round.
     init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
         doorbell: Doorbell = Doorbell(), _ steps: Steps
@@ -151,21 +156,21 @@ final class WorkLoop<Work: Sendable>: Sendable {
     /// Requests a round. If one is running, another follows.
     func ring() { doorbell.ring() }
 
-    /// Whether it runs, and no stop has begun.
+    /// Whether the loop runs and no stop has begun.
     var isOpen: Bool { state.withLock { $0.phase == .open } }
 
-    /// How many pieces are being done.
+    /// The number of pieces in progress.
     var doing: Int { state.withLock(\.doing) }
 
-    /// Pieces that are not settled since before leases were last renewed.
+    /// The pieces that already existed at the last renewal of leases and are not recorded yet.
     var lasting: [Work] { state.withLock(\.lasting) }
 
     // MARK: Rounds
 
-    /// Runs until a graceful stop or a cancellation, which here mean the same: no more rounds, and the work under way
+    /// Runs until a graceful stop or a cancellation, which have the same effect: no more rounds, and work in progress
     /// may end within `drain`.
     ///
-    /// - Parameter wakes: each element rings.
+    /// - Parameter wakes: each element of these streams rings.
     func run(wakenBy wakes: AsyncStream<Void>...) async {
         state.withLock { $0.phase = .open }
         await withDiscardingTaskGroup { group in
@@ -173,7 +178,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
             group.addTask { await self.renewLeases() }
             _ = await settings.drain.run(onStop: close, onEnd: cut) {
                 await self.rounds()
-                // Not cancelled with the rounds: what is not settled waits for the database.
+                // A separate task, which is not cancelled with the rounds, because unrecorded results wait for the
+                // database.
                 await Task { await self.waitUntilSettled() }.value
             }
             group.cancelAll()
@@ -191,10 +197,10 @@ final class WorkLoop<Work: Sendable>: Sendable {
         }
     }
 
-    /// - Returns: how long to sleep unless rung.
+    /// - Returns: how long to sleep if nobody rings.
     private func round() async -> Duration {
         let free = settings.places - doing
-        // The work that ends and so makes room rings.
+        // If there is no room, the end of a piece of work rings.
         guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
         do {
             let round = try await steps.claim(free, lasting)
@@ -214,9 +220,9 @@ final class WorkLoop<Work: Sendable>: Sendable {
         for work in works { start(work, if: [.open]) }
     }
 
-    /// - Parameter phases: those in which it begins.
+    /// - Parameter phases: the phases in which the work begins. In others it is given up, if the loop has `giveUp`.
     private func start(_ work: Work, if phases: Set<Phase>) {
-        // Detached: whoever hands work over may be in a transaction.
+        // Detached, because the caller may be in a transaction.
         state.withLock { state in
             state.begun += 1
             if !phases.contains(state.phase), let giveUp = steps.giveUp {
@@ -256,7 +262,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         if isLast { ended.ring() }
     }
 
-    /// Does `body` until the database takes it, or a stop waits no longer.
+    /// Repeats `body` until the database accepts it, or a stop no longer waits.
     private func settle(_ body: Settling) async {
         var pause = Self.firstPause
         repeat {
@@ -279,7 +285,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private static var firstPause: Duration { .milliseconds(50) }
     private static var longestPause: Duration { .seconds(1) }
     private static var pauseForLock: Duration { .milliseconds(20) }
-    /// How long settlements are tried after the drain. Then the work stays leased, and is done again when its lease ends.
+    /// How long results are tried to be recorded after the drain. After that the work stays leased, and is repeated
+    /// when its lease ends.
     private static var lastTries: Duration { .seconds(1) }
 
     private func renewLeases() async {
@@ -293,7 +300,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
             do {
                 try await extend(lasting)
             } catch {
-                // Another replica may take the work over and repeat it.
+                // Another replica may now take the work over and repeat it.
                 logger.failed("leases could not be extended", error, at: .warning)
             }
         }
@@ -328,7 +335,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 }
 
 extension WorkLoop {
-    /// A loop whose pieces of work settle themselves.
+    /// A loop whose `perform` also records the result.
     convenience init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true },
@@ -347,7 +354,7 @@ extension WorkLoop {
 }
 
 extension WorkLoop where Work == Never {
-    /// A loop whose rounds do all there is to do themselves.
+    /// A loop whose rounds do all the work themselves.
     convenience init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
         doorbell: Doorbell = Doorbell(), round: @escaping @Sendable () async throws -> Round<Never>

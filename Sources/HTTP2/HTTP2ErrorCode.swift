@@ -7,7 +7,7 @@ package enum HTTP2ErrorCode: UInt32, Sendable, CaseIterable {
     case settingsTimeout = 0x4
     case streamClosed = 0x5
     case frameSizeError = 0x6
-    /// The stream was not processed at all: the request may be sent again.
+    /// The stream was not processed, so the request may be repeated.
     case refusedStream = 0x7
     case cancel = 0x8
     case compressionError = 0x9
@@ -16,7 +16,7 @@ package enum HTTP2ErrorCode: UInt32, Sendable, CaseIterable {
     case inadequateSecurity = 0xc
     case http11Required = 0xd
 
-    /// The name the RFC gives the code; unknown codes keep their number.
+    /// The code's name in the RFC; the number of an unknown code.
     package static func name(_ code: UInt32) -> String {
         switch HTTP2ErrorCode(rawValue: code) {
         case .noError: "NO_ERROR"

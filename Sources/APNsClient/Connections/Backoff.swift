@@ -1,7 +1,7 @@
-/// How long to leave a server alone that could not be reached: twice as long each time, with jitter, bounded. APNs
-/// takes rapid opening and closing for an attack and blocks such clients (docs/internals/apns.md 6).
+/// How long to wait before the next attempt to connect: twice as long after each failure, with jitter and an upper
+/// limit. APNs treats rapid opening and closing as an attack and blocks such clients (docs/internals/apns.md 6).
 struct Backoff: Sendable, Hashable {
-    /// Before the second attempt, before jitter.
+    /// The step after the first failure, before jitter.
     var base: Duration = .milliseconds(100)
     /// The longest step.
     var ceiling: Duration = .seconds(15)
@@ -13,10 +13,10 @@ struct Backoff: Sendable, Hashable {
 
     mutating func succeeded() { failures = 0 }
 
-    /// The pause after one more failure.
+    /// Counts a failure, and returns the pause after it.
     ///
-    /// - Parameter jitter: random, in 0..<1; the pause is between half of the step and the whole, so that replicas that
-    ///   lost their connections together do not come back together.
+    /// - Parameter jitter: a random number in 0..<1. The pause is between half of the step and the whole step, so that
+    ///   replicas that lost their connections together do not return together.
     mutating func failed(jitter: Double) -> Duration {
         failures += 1
         let step = min(ceiling, base * (1 << min(failures - 1, 20)))

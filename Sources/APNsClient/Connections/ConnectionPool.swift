@@ -2,22 +2,22 @@ internal import HTTP2
 internal import Logging
 internal import Synchronization
 
-/// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so pools are
-/// never shared between credentials (docs/internals/apns.md section 5).
+/// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so
+/// credentials never share a pool (docs/internals/apns.md section 5).
 ///
-/// Each connection object is used once: when it leaves or breaks it drains and another takes its place.
+/// A connection is never reused: when it ends or fails, it drains, and a new one replaces it.
 final class ConnectionPool: Sendable {
-    /// No connection is to be had any more; trying again is no use.
+    /// The pool is closed. Trying again is useless.
     struct Closed: Error, CustomStringConvertible {
         var description: String { "the connections to APNs are closed" }
     }
 
-    /// There was none in time.
+    /// There was no connection in time.
     struct Unavailable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A connection of the pool, and what the pool remembers of it.
+    /// A connection of the pool, with the pool's data about it.
     final class Member: Sendable {
         let connection: HTTP2ClientConnection
         private let proven = Atomic(false)
@@ -26,7 +26,7 @@ final class ConnectionPool: Sendable {
 
         var isProven: Bool { proven.load(ordering: .relaxed) }
 
-        /// APNs accepted a token on it.
+        /// Records that APNs accepted a token on it.
         func prove() {
             guard !proven.exchange(true, ordering: .relaxed) else { return }
             connection.streamsProven()
@@ -41,12 +41,13 @@ final class ConnectionPool: Sendable {
         /// The number of the last request.
         var turn = 0
         var backoff = Backoff()
-        /// No attempt before then.
+        /// No attempt to connect before this time.
         var pause: ContinuousClock.Instant?
         var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
         var fault: HTTP2ConnectError?
-        /// Why a connection was given up on which APNs did not answer, and what any of them had read last by then.
+        /// Why a connection was given up on which APNs did not answer, and the last time any connection had read
+        /// something.
         var silence: (reason: String, lastRead: UInt64)?
         var isClosed = false
 
@@ -72,9 +73,9 @@ final class ConnectionPool: Sendable {
         self.logger = logger
     }
 
-    /// The best connection there is now, `nil` when there is none; opens more as the load asks for.
+    /// The best connection now; `nil`: there is none. Opens more connections if the load requires it.
     ///
-    /// - Parameter avoided: where the request was just refused.
+    /// - Parameter avoided: the connection that has just refused the request.
     func ready(avoiding avoided: Member? = nil) -> Member? {
         state.withLock { state in
             let members = look(&state)
@@ -87,8 +88,8 @@ final class ConnectionPool: Sendable {
 
     /// Waits until there may be a connection.
     ///
-    /// - Throws: `Unavailable` after `deadline`, or at once when the server cannot be trusted or speaks no HTTP/2,
-    ///   which waiting does not mend; `Closed`; `CancellationError`.
+    /// - Throws: `Unavailable` after `deadline`, or at once if the server is not trusted or does not speak HTTP/2,
+    ///   because waiting does not help then; `Closed`; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
         let timer = Task {
@@ -108,7 +109,7 @@ final class ConnectionPool: Sendable {
         try outcome.get()
     }
 
-    /// Lets requests in flight finish and closes every connection; there will be no others.
+    /// Lets requests in flight finish and closes all connections. No new ones are opened.
     func close() async {
         let (members, opening, waiters) = state.withLock { state in
             state.isClosed = true
@@ -126,14 +127,14 @@ final class ConnectionPool: Sendable {
         recordGauges()
     }
 
-    /// Connections and streams in use as they are now.
+    /// Updates the gauges of connections and streams in use.
     func recordGauges() {
         let loads = state.withLock { $0.members.map(\.connection.load) }.filter(\.isUsable)
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, why the last attempt to make one failed, if it did, and why one was given
-    /// up if nothing has come from APNs since.
+    /// Whether a connection can be used now, why the last attempt to connect failed, and why a connection was given up
+    /// if APNs has sent nothing since.
     var glance: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
         state.withLock { state in
             let members = look(&state)
@@ -146,7 +147,7 @@ final class ConnectionPool: Sendable {
 
     // MARK: Under the lock
 
-    /// Forgets connections that take no requests any more; they drain by themselves.
+    /// Removes connections that accept no more requests; they drain by themselves.
     private func look(_ state: inout State) -> [PoolPlan.Member] {
         var members = state.members.map { PoolPlan.Member(load: $0.connection.load, isProven: $0.isProven) }
         if members.contains(where: { !$0.load.isUsable }) {
@@ -238,7 +239,7 @@ final class ConnectionPool: Sendable {
         for waiter in hopeless {
             waiter.resume(returning: .failure(Unavailable(description: error.message)))
         }
-        // A stop cuts attempts short: nothing to warn of.
+        // A stop cuts attempts short, so there is nothing to warn about.
         guard state.withLock({ !$0.isClosed }) else { return }
         logger.warning(
             "no connection to APNs",
@@ -246,7 +247,7 @@ final class ConnectionPool: Sendable {
         retryIfAwaited()
     }
 
-    /// Sees a connection to its end, which decides how soon another one may follow.
+    /// Waits for the end of a connection, and decides how soon another may be opened.
     private func watch(_ member: Member) async {
         let reason = await member.connection.closed()
         let goAway = member.connection.goAway.map { GoAwayReason(debugData: $0.debugData) }
@@ -257,7 +258,8 @@ final class ConnectionPool: Sendable {
                 state.silence = (reason, lastRead)
             }
             state.members.removeAll { $0 === member }
-            // One that APNs never accepted anything on, or ended for a reason of ours, would be followed by its like.
+            // If APNs never accepted anything on it, or ended it because of a mistake here, the next connection would
+            // end in the same way.
             if member.isProven, goAway?.isOrdinary ?? true {
                 state.backoff.succeeded()
                 state.pause = nil
@@ -285,7 +287,7 @@ final class ConnectionPool: Sendable {
 }
 
 extension HTTP2ConnectError {
-    /// Time alone does not mend it: certificates, names, ports, protocols, a proxy's refusal.
+    /// Whether waiting does not help: certificates, names, ports, protocols, a proxy's refusal.
     var isLasting: Bool {
         switch kind {
         case .tls, .alpn, .proxy: true

@@ -3,7 +3,7 @@ internal import JSON
 
 /// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/internals/apns.md 6).
 struct GoAwayReason: Equatable {
-    /// As APNs wrote it, at most 100 characters; `nil` when it said nothing that can be read.
+    /// The reason in APNs' words, at most 100 characters; `nil`: there is no readable reason.
     var text: String?
 
     init(debugData: [UInt8]) {
@@ -11,8 +11,8 @@ struct GoAwayReason: Equatable {
         text = String(reason.prefix(100))
     }
 
-    /// Ordinary life of a server: another connection may follow at once. Any other reason is ours to mend, and the next
-    /// connection would hear it again.
+    /// Whether the reason is normal for a server, so that a new connection may be opened at once. Other reasons need a
+    /// repair here, and the next connection would get the same.
     var isOrdinary: Bool {
         switch text {
         case nil, "Shutdown", "IdleTimeout", "InternalServerError", "ServiceUnavailable": true
@@ -20,7 +20,8 @@ struct GoAwayReason: Equatable {
         }
     }
 
-    /// A value for metrics: the reason where Apple documents it, so that the labels stay few.
+    /// The value for metrics: the reason if Apple documents it. Others are combined, so that there are few label
+    /// values.
     var label: String {
         switch text {
         case nil: "none"

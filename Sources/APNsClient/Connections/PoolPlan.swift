@@ -1,14 +1,14 @@
 internal import HTTP2
 
-/// The next steps of a pool, decided from the load of its connections. Knows neither sockets nor clocks.
+/// Decides the next steps of a pool from the load of its connections. It is a pure value without sockets and clocks.
 struct PoolPlan {
-    /// Connections there are as soon as requests come side by side.
+    /// The number of connections as soon as there are concurrent requests.
     let target: Int
-    /// The most under load.
+    /// The most connections under load.
     let bound: Int
 
-    /// Requests on a connection from which on another one helps: APNs' windows hold about a hundred messages
-    /// (docs/internals/http2.md).
+    /// The number of requests on a connection above which another connection helps. APNs' windows hold about a hundred
+    /// messages (docs/internals/http2.md).
     static let full = 100
 
     init(target: Int, bound: Int) {
@@ -19,17 +19,18 @@ struct PoolPlan {
     /// The known state of a connection.
     struct Member: Equatable {
         var load: HTTP2ConnectionLoad
-        /// APNs accepted a token on it: until then it has one stream, and says nothing about how much it could carry.
+        /// Whether APNs has accepted a token on it. Before that it has only one stream, so its load says nothing about
+        /// its capacity.
         var isProven: Bool
     }
 
-    /// The connection for the next request: of those with a free stream the one that carries least; else the one whose
-    /// line is shortest.
+    /// The connection for the next request: the least loaded of those with a free stream, otherwise the one with the
+    /// fewest waiting requests.
     ///
     /// - Parameters:
-    ///   - avoided: the connection that just refused the request; taken only when there is no other.
-    ///   - turn: the number of the request: of connections that carry the same, another is taken each time, so that a
-    ///     limit of APNs by connection is not met by one alone.
+    ///   - avoided: the connection that has just refused the request. It is used only if there is no other.
+    ///   - turn: the number of the request. Connections with equal load take turns, so that a limit of APNs per
+    ///     connection does not affect only one.
     func choose(_ members: [Member], avoiding avoided: Int? = nil, turn: Int = 0) -> Int? {
         var best: Int?
         for offset in members.indices {
@@ -59,8 +60,8 @@ struct PoolPlan {
     /// Whether one more connection should be opened now.
     ///
     /// - Parameters:
-    ///   - opening: connections on their way.
-    ///   - waiters: requests that have none to go to.
+    ///   - opening: the connections that are being opened.
+    ///   - waiters: the requests without a connection.
     func wantsOneMore(_ members: [Member], opening: Int, waiters: Int) -> Bool {
         let usable = members.filter(\.load.isUsable)
         let count = usable.count + opening
@@ -68,7 +69,7 @@ struct PoolPlan {
         if count < target {
             return waiters > opening || opening == 0 && usable.allSatisfy { $0.load.requests > 0 }
         }
-        // One at a time, and only when all have shown what they can carry.
+        // Open one at a time, and only when all others have shown their capacity.
         return count < bound && opening == 0
             && usable.allSatisfy { $0.isProven && ($0.load.requests >= Self.full || $0.load.free <= 0) }
     }

@@ -3,8 +3,8 @@ internal import CoreMetrics
 internal import Grandstand
 internal import Synchronization
 
-/// Metrics of calls. Labels: `call` (`broadcast` or `manage`), `status` and `reason`; unknown reasons count as `other`,
-/// so that no outside party decides how many series there are.
+/// The metrics of calls. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`. Unknown reasons are
+/// `other`, so that APNs cannot create any number of time series.
 final class CallMetrics: Sendable {
     private struct Series: Hashable {
         let call: String
@@ -23,19 +23,20 @@ final class CallMetrics: Sendable {
         let result: String
     }
 
-    /// Refusals that are about the token; others are in `grandstand_apns_answers_total` alone.
+    /// The refusals that concern the device token. Others are only in `grandstand_apns_answers_total`.
     private static let tokenReasons: Set<APNsReason> = [
         .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
     ]
 
-    /// - Parameter factory: where the numbers go.
+    /// - Parameter factory: the metrics backend.
     init(factory: any MetricsFactory) {
         self.factory = factory
         replays = Counter(label: "grandstand_apns_replays_total", factory: factory)
         renewals = Counter(label: "grandstand_apns_token_renewals_total", factory: factory)
     }
 
-    /// A call that ended: status 0 for one that had no answer, with `unanswered`, `unsent` or `withheld` as the reason.
+    /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
+    /// `withheld`.
     func ended<Value>(_ call: String, _ answer: APNsAnswer<Value>, status: Int) {
         let series =
             switch answer {
@@ -49,8 +50,8 @@ final class CallMetrics: Sendable {
         counter(series).increment()
     }
 
-    /// APNs' answers about device tokens, by app: the alert on refused tokens goes by the share of refusals. Labels:
-    /// `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
+    /// Counts APNs' answers about device tokens, by app. The alert on refused tokens uses the share of refusals.
+    /// Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
     func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
         switch answer {
         case .accepted: tokenCounter(TokenSeries(app: app, result: "accepted")).increment()
@@ -75,13 +76,13 @@ final class CallMetrics: Sendable {
         }
     }
 
-    /// APNs never processed it, and it goes again.
+    /// Counts a request that APNs never processed and that is repeated.
     func replayed() { replays.increment() }
 
-    /// A provider token took the place of another.
+    /// Counts a new provider token.
     func renewed() { renewals.increment() }
 
-    /// Seconds since the token in use was issued.
+    /// Records the age of the token in use, in seconds.
     func tokenAge(_ seconds: Int, of credentials: Credentials) {
         Meter(
             label: "grandstand_apns_token_age_seconds",

@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import HTTP2
 internal import Synchronization
 
-/// Metrics of a pool. Labels: `host`, `team`, `key` and `traffic`; each takes a handful of values.
+/// The metrics of a pool. Labels: `host`, `team`, `key` and `traffic`; each has few values.
 final class PoolMetrics: Sendable {
     private let labels: [(String, String)]
     private let factory: any MetricsFactory
@@ -12,7 +12,7 @@ final class PoolMetrics: Sendable {
     private let roundTrip: CoreMetrics.Timer
     private let opened: Counter
 
-    /// - Parameter factory: where the numbers go.
+    /// - Parameter factory: the metrics backend.
     init(host: String, team: String, key: String, traffic: String, factory: any MetricsFactory) {
         let labels = [("host", host), ("team", team), ("key", key), ("traffic", traffic)]
         self.labels = labels
@@ -30,7 +30,7 @@ final class PoolMetrics: Sendable {
         self.streams.set(streams)
     }
 
-    /// An answered request: how long it waited for a stream, how long APNs took.
+    /// Records an answered request: the wait for a stream, and the time that APNs took.
     func answered(_ timing: HTTP2RequestTiming) {
         queueWait.recordNanoseconds(timing.queued.nanoseconds)
         roundTrip.recordNanoseconds(timing.roundTrip.nanoseconds)
@@ -38,19 +38,19 @@ final class PoolMetrics: Sendable {
 
     func connected() { opened.increment() }
 
-    /// `result` is the step that failed.
+    /// Counts a failed attempt; the label `result` is the step that failed.
     func failed(_ step: HTTP2ConnectError.Kind) { count("grandstand_apns_connects_total", ("result", step.rawValue)) }
 
     func goAway(_ reason: GoAwayReason) { count("grandstand_apns_goaways_total", ("reason", reason.label)) }
 
-    /// Rare enough to be made anew each time.
+    /// This is rare, so the counter is made each time.
     private func count(_ name: String, _ label: (String, String)) {
         Counter(label: name, dimensions: labels + [label], factory: factory).increment()
     }
 }
 
 extension Duration {
-    /// Whole nanoseconds; 292 years at most.
+    /// The duration in nanoseconds; at most 292 years.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue + attoseconds / 1_000_000_000

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// The key files of one folder, read when they are first needed and again when a file changes.
+/// The key files of one folder. A file is read when it is first needed, and again when it changes.
 package final class KeyRing: Sendable {
     private let directory: String
 
@@ -13,7 +13,7 @@ package final class KeyRing: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// - Parameter directory: holds `AuthKey_<KEYID>.p8` files; it need not exist yet.
+    /// - Parameter directory: the folder with the files `AuthKey_<KEYID>.p8`. It need not exist yet.
     package init(directory: String) { self.directory = directory }
 
     /// Whether the file of `keyID` can sign.
@@ -25,7 +25,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The ids of the key files that are in the folder, whatever is in them.
+    /// The IDs of the key files in the folder, even of unusable ones.
     package func keyIDs() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in
@@ -34,7 +34,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// One line for each key file of the folder that is there and cannot be used, so that a start can refuse.
+    /// A line for each existing key file that cannot be used, so that a server can refuse to start.
     package func faults() -> [String] {
         keyIDs().compactMap { keyID in
             guard case .failure(let fault) = key(keyID) else { return nil }
@@ -42,7 +42,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Reads every file anew when it is needed next, whatever its date.
+    /// Makes the next use of each file read it again.
     func forget() { entries.withLock { $0.removeAll() } }
 
     func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {

@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A provider token: the JWT that names team and key (Apple, "Establishing a token-based connection to APNs").
+/// A provider token: the JWT with team and key (Apple, "Establishing a token-based connection to APNs").
 struct ProviderToken: Sendable, Hashable {
     /// Seconds since 1970.
     let issuedAt: Int
     let text: String
-    /// Of the key that signed it.
+    /// The fingerprint of the key that signed it.
     let fingerprint: [UInt8]
 
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
@@ -18,26 +18,26 @@ struct ProviderToken: Sendable, Hashable {
         text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
     }
 
-    /// Another replica's token.
+    /// Opens another replica's token.
     ///
-    /// - Throws: when another key sealed it, or it was changed.
+    /// - Throws: if another key sealed it, or it was changed.
     init(_ shared: SharedProviderToken, openedWith key: SigningKey) throws {
         issuedAt = shared.issuedAt
         text = try key.open(shared.sealed, context: Self.context(issuedAt: shared.issuedAt))
         fingerprint = key.fingerprint
     }
 
-    /// For the other replicas.
+    /// The encrypted token for other replicas.
     func shared(sealedWith key: SigningKey) throws -> SharedProviderToken {
         SharedProviderToken(issuedAt: issuedAt, sealed: try key.seal(text, context: Self.context(issuedAt: issuedAt)))
     }
 
-    /// An old token does not open as a newer one.
+    /// The time is authenticated, so that an old token cannot be opened as a newer one.
     private static func context(issuedAt: Int) -> String { "issued at \(issuedAt)" }
 }
 
 extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Without the text, which is a secret.
+    /// Does not contain the text, which is a secret.
     var description: String { "provider token issued at \(issuedAt)" }
     var debugDescription: String { description }
 }

@@ -3,21 +3,21 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// One provider token for each team and key, the same in all replicas where they have a store, renewed by the clock.
+/// The provider token of each team and key. With a store all replicas use the same. Tokens are renewed by the clock.
 final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken
-        /// The token that APNs took before; kept for the case that it finds the change too soon.
+        /// The token before, which APNs accepted. It is kept in case APNs refuses the change as too soon.
         var previous: ProviderToken?
-        /// No renewal before then, whatever the schedule says.
+        /// No renewal before this time, even if the schedule requires one.
         var heldUntil = 0
-        /// When the key file is looked at next.
+        /// When to check the key file next.
         var fileCheckAt: Int
     }
 
     private struct State {
         var entries: [Credentials: Entry] = [:]
-        /// One renewal at a time; callers that need the token wait for it.
+        /// The renewals in progress, one for each key. Callers that need the token wait for it.
         var renewals: [Credentials: Task<ProviderToken, any Error>] = [:]
     }
 
@@ -28,12 +28,12 @@ final class ProviderTokens: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// Seconds between two looks at a key file: a stat each.
+    /// Seconds between two checks of a key file. Each costs one `stat`.
     private static let fileCheckInterval = 2
-    /// Seconds until the store is asked again after it did not answer.
+    /// Seconds until the store is asked again after it gave no answer.
     private static let retryInterval = 5
 
-    /// - Parameter store: `nil`: every process for itself.
+    /// - Parameter store: `nil`: each process uses its own tokens.
     init(
         keys: KeyRing, store: (any ProviderTokenStore)?, metrics: CallMetrics, logger: Logger,
         now: @escaping @Sendable () -> Date
@@ -45,27 +45,28 @@ final class ProviderTokens: Sendable {
         self.now = now
     }
 
-    /// The token to send now.
+    /// The token for the next request.
     ///
-    /// - Throws: `SigningKey.Fault` when the key file is missing or cannot be used.
+    /// - Throws: `SigningKey.Fault` if the key file is missing or cannot be used.
     func token(for credentials: Credentials) async throws -> ProviderToken {
         let time = seconds
         let present = try current(credentials, time)
         if let present, !isDue(present, of: credentials, time) { return present }
         let renewal = renewal(of: credentials, issuedAt: TokenSchedule.timeOfIssue(time))
-        // While APNs still accepts the old token no caller waits for the database.
+        // As long as APNs accepts the old token, no caller waits for the database.
         if let present { return present }
         return try await renewal.value
     }
 
-    /// Waits for the renewal under way, if there is one.
+    /// Waits for the renewal in progress, if there is one.
     func settled(_ credentials: Credentials) async {
         _ = await state.withLock { $0.renewals[credentials] }?.result
     }
 
-    /// APNs called `token` expired: another one, once it is old enough that APNs takes another.
+    /// Gets another token after APNs called `token` expired, if the present one is old enough that APNs accepts a
+    /// change.
     ///
-    /// - Returns: whether there is another token to try; `false` means that a clock is off.
+    /// - Returns: whether there is another token to try. `false` means that a clock is wrong.
     func replaceExpired(_ token: ProviderToken, of credentials: Credentials) async throws -> Bool {
         let time = seconds
         let present = state.withLock { $0.entries[credentials]?.token }
@@ -74,8 +75,8 @@ final class ProviderTokens: Sendable {
         return try await renewal(of: credentials, issuedAt: time, replacing: token.issuedAt).value != token
     }
 
-    /// APNs finds that the token changed too soon: the one before is sent again while APNs takes it, and none is made
-    /// for 20 minutes.
+    /// Goes back to the previous token after APNs called the change too soon, if that token is still valid. No new
+    /// token is made for 20 minutes.
     ///
     /// - Returns: whether there is another token to try.
     func keepOld(insteadOf token: ProviderToken, of credentials: Credentials) -> Bool {
@@ -93,7 +94,7 @@ final class ProviderTokens: Sendable {
         }
     }
 
-    /// Looks at every key file again before the next call.
+    /// Makes the next call check every key file.
     func checkFiles() {
         keys.forget()
         state.withLock { state in
@@ -101,7 +102,7 @@ final class ProviderTokens: Sendable {
         }
     }
 
-    /// The ages of the tokens in use.
+    /// Updates the gauges of the ages of tokens in use.
     func recordGauges() {
         let time = seconds
         for (credentials, entry) in state.withLock({ $0.entries }) {
@@ -111,11 +112,11 @@ final class ProviderTokens: Sendable {
 
     private var seconds: Int { Int(now().timeIntervalSince1970) }
 
-    /// The token at hand, when APNs takes it still and its key file is still the same.
+    /// The present token, if it is still valid and its key file has not changed.
     private func current(_ credentials: Credentials, _ time: Int) throws -> ProviderToken? {
         try state.withLock { state in
             guard let entry = state.entries[credentials] else { return nil }
-            // The second condition is for a clock that was set back.
+            // The second condition handles a clock that was set back.
             if time >= entry.fileCheckAt || time < entry.fileCheckAt - Self.fileCheckInterval {
                 let key = try keys.key(credentials.keyID).get()
                 if key.fingerprint != entry.token.fingerprint {
@@ -138,7 +139,7 @@ final class ProviderTokens: Sendable {
     ) -> Task<ProviderToken, any Error> {
         state.withLock { state in
             if let running = state.renewals[credentials] { return running }
-            // Detached from its first caller, which may be cancelled.
+            // A separate task, because its first caller may be cancelled.
             let task = Task {
                 defer { self.state.withLock { $0.renewals[credentials] = nil } }
                 return try await self.renew(credentials, issuedAt: issuedAt, replacing: limit)
@@ -157,12 +158,12 @@ final class ProviderTokens: Sendable {
         let token = state.withLock { state -> ProviderToken in
             let old = state.entries[credentials]
             guard let token = agreed ?? (limit == nil ? Self.usable(old?.token, like: offer, time) : nil) else {
-                // No shared token and none at hand: this process's own.
+                // There is neither a shared token nor a present one, so this process uses its own.
                 state.entries[credentials] = Self.entry(offer, after: old, time)
                 return offer
             }
             state.entries[credentials] = Self.entry(token, after: old, time)
-            // Not with every call: each would wait for the database.
+            // Wait before the next renewal; otherwise each call would wait for the database.
             if agreed == nil { state.entries[credentials]?.heldUntil = time + Self.retryInterval }
             return token
         }
@@ -187,7 +188,7 @@ final class ProviderTokens: Sendable {
         return entry
     }
 
-    /// The token all replicas send; `nil` when the store does not say.
+    /// The token that all replicas use; `nil`: the store gave no answer.
     private func agree(
         on offer: ProviderToken, signedBy signer: SigningKey, of credentials: Credentials, replacing limit: Int
     ) async -> ProviderToken? {

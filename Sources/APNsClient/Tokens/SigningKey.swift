@@ -1,15 +1,15 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// The private key of one `AuthKey_<KEYID>.p8` file.
+/// The private key in one file `AuthKey_<KEYID>.p8`.
 struct SigningKey: Sendable {
     private let key: P256.Signing.PrivateKey
     /// SHA-256 of the public key.
     let fingerprint: [UInt8]
-    /// For secrets that pass through the database: derived from the private key, which the database never has.
+    /// Encrypts secrets in the database. It is derived from the private key, which is never in the database.
     private let sealingKey: SymmetricKey
 
-    /// Why a key file cannot be used; never quotes its content.
+    /// Why a key file cannot be used. It never contains text from the file.
     enum Fault: Error, CustomStringConvertible {
         case missing(path: String)
         case unreadable(path: String, why: String)
@@ -24,7 +24,7 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// Reads a PKCS#8 PEM file with an EC P-256 key, as Apple hands them out.
+    /// Reads a PKCS#8 PEM file with an EC P-256 key, the format of Apple's keys.
     init(path: String) throws(Fault) {
         guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
         guard let data = FileManager.default.contents(atPath: path), let pem = String(data: data, encoding: .utf8)
@@ -42,29 +42,29 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// Encrypts `text`. Only the same key and the same `context` open it.
+    /// Encrypts `text`. Opening it needs the same key and the same `context`.
     func seal(_ text: String, context: String) throws -> [UInt8] {
         let box = try AES.GCM.seal(Data(text.utf8), using: sealingKey, authenticating: Data(context.utf8))
         return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
     }
 
-    /// The text that `seal` encrypted.
+    /// Decrypts what `seal` encrypted.
     ///
-    /// - Throws: when it was sealed with another key or context, or was changed.
+    /// - Throws: if the key or the context is another one, or the data were changed.
     func open(_ sealed: [UInt8], context: String) throws -> String {
         let box = try AES.GCM.SealedBox(combined: Data(sealed))
         return String(
             decoding: try AES.GCM.open(box, using: sealingKey, authenticating: Data(context.utf8)), as: UTF8.self)
     }
 
-    /// The 64 bytes R‖S that JWS calls ES256.
+    /// The ES256 signature of JWS: the 64 bytes R‖S.
     func signature(of message: [UInt8]) throws -> [UInt8] {
         Array(try key.signature(for: Data(message)).rawRepresentation)
     }
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Nothing of the key.
+    /// Contains nothing of the key.
     var description: String { "signing key" }
     var debugDescription: String { description }
 }

@@ -1,20 +1,21 @@
-/// When a provider token is issued, renewed, given up (docs/internals/apns.md C15). Seconds, by this machine's clock.
+/// When a provider token is issued, renewed and no longer used (docs/internals/apns.md C15). All values are seconds on
+/// this machine's clock.
 enum TokenSchedule {
-    /// Times of issue are rounded down to this, so that replicas that start together claim the same one.
+    /// The time of issue is rounded down to a multiple of this, so that replicas that start together choose the same.
     static let grain = 600
-    /// A token is renewed so long after its time of issue: 40 to 50 minutes after its first use, since it is at most
-    /// `grain` old by then.
+    /// The age at which a token is renewed. Because a token is at most `grain` old at its first use, it is used for 40
+    /// to 50 minutes.
     static let life = 3_000
-    /// APNs refuses a token an hour old; a replica that cannot get the shared one goes on with its own until then, a
-    /// little less for clocks that differ.
+    /// The age up to which a replica uses its own token if it cannot get the shared one. APNs refuses a token after an
+    /// hour; the difference allows for clocks that differ.
     static let limit = 3_500
-    /// A provider that renews sooner gets `TooManyProviderTokenUpdates`.
+    /// The least age for a renewal. Before it APNs answers `TooManyProviderTokenUpdates`.
     static let minimumAge = 1_200
 
     static func timeOfIssue(_ now: Int) -> Int { now - now % grain }
 
     static func isDue(issuedAt: Int, now: Int) -> Bool { now >= issuedAt + life }
 
-    /// APNs would take it still.
+    /// Whether APNs still accepts the token.
     static func isUsable(issuedAt: Int, now: Int) -> Bool { now < issuedAt + limit }
 }

@@ -4,14 +4,15 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// Which keys APNs refuses, by its answers to this process; what other replicas found is told, and does not hold requests
-/// back here.
+/// The keys whose tokens APNs refuses, by its answers to this process. Refusals that other replicas met are only
+/// reported; they do not hold requests back here.
 final class TokenStandings: Sendable {
     private struct Entry {
         var standing = TokenStanding()
-        /// When a request wanted to use the key.
+        /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// The token whose acceptance was noted; another one is noted again, so that what a replica left behind ends.
+        /// The token whose acceptance was recorded. A new token is recorded again, which removes old refusals of other
+        /// replicas.
         var acceptedToken: Int?
         var wantsNote = false
         var isNoting = false
@@ -22,15 +23,15 @@ final class TokenStandings: Sendable {
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex([KeyUse: Entry]())
-    /// What the store said last.
+    /// The last values from the store.
     private let shared = Mutex((refusals: [KeyUse: KeyRefusal](), readAt: Date.distantPast))
 
-    /// Seconds for which what the store said is believed.
+    /// Seconds for which the store's values are used without asking again.
     private static let belief: TimeInterval = 1
-    /// Seconds after its last use in which readiness still names a refused key.
+    /// Seconds after its last use during which readiness still reports a refused key.
     private static let lately: TimeInterval = 3_600
 
-    /// - Parameter store: `nil`: this process tells and hears of nobody.
+    /// - Parameter store: `nil`: refusals are not shared with other replicas.
     init(keys: KeyRing, store: (any KeyRefusalStore)?, now: @escaping @Sendable () -> Date, logger: Logger) {
         self.keys = keys
         self.store = store
@@ -38,7 +39,7 @@ final class TokenStandings: Sendable {
         self.logger = logger
     }
 
-    /// The turn of a request that will carry `token`.
+    /// Decides whether a request with `token` may be sent now.
     func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
         let now = now()
         let (turn, ended) = change(use) { entry in
@@ -50,9 +51,9 @@ final class TokenStandings: Sendable {
         return turn
     }
 
-    /// APNs refused `token`.
+    /// Records that APNs refused `token`.
     ///
-    /// - Returns: the seconds after which it is asked again; `nil` for a first refusal, which may be a mistake.
+    /// - Returns: seconds until the next probe; `nil` for a first refusal, which may be a mistake.
     func refused(_ reason: APNsReason, _ token: ProviderToken, of use: KeyUse) -> Int? {
         let now = now()
         let (begins, stands) = change(use) { entry in
@@ -65,12 +66,12 @@ final class TokenStandings: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, and one goes every few seconds until APNs accepts it or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // With every probe: a replica whose key is accepted may have ended it.
+        // Record it with every probe, because a replica whose key is accepted may have removed it.
         note(use)
         return Int(TokenStanding.pause)
     }
 
-    /// APNs accepted `token`.
+    /// Records that APNs accepted `token`.
     func accepted(_ token: ProviderToken, of use: KeyUse) {
         let (ended, isFirst) = change(use) { entry in
             let ended = entry.standing.accepted(key: token.fingerprint)
@@ -86,7 +87,7 @@ final class TokenStandings: Sendable {
         if ended != nil || isFirst { note(use) }
     }
 
-    /// Looks at the files of refused keys, so that one that was replaced is not said to be refused.
+    /// Checks the files of refused keys. A replaced file is no longer refused.
     func checkKeys() {
         let refused = state.withLock { $0.filter { $0.value.standing.refusal != nil }.map(\.key) }
         for use in refused {
@@ -96,7 +97,7 @@ final class TokenStandings: Sendable {
         }
     }
 
-    /// The refusals that this process met and that stand.
+    /// The present refusals that this process met.
     func own() -> [KeyUse: KeyRefusal] {
         checkKeys()
         return state.withLock { $0.compactMapValues(\.standing.refusal) }
@@ -109,16 +110,16 @@ final class TokenStandings: Sendable {
         return own().filter { used[$0.key] != nil }
     }
 
-    /// The refusals that this process met, and what other replicas met.
+    /// The refusals that this process and other replicas met.
     func all() async -> [KeyUse: KeyRefusal] {
-        // What was not written down yet the store does not know.
+        // The store does not have refusals that are not written yet.
         let own = own()
         let unwritten = state.withLock { $0.filter { $0.value.isNoting }.keys }
         let time = now()
         let last = shared.withLock { $0 }
         var known = last.refusals
         if let store, abs(time.timeIntervalSince(last.readAt)) >= Self.belief {
-            // Without the database, what it said last.
+            // If the database is away, the last values are used.
             if let read = try? await store.refusals() {
                 known = read
                 shared.withLock { $0 = (read, time) }
@@ -134,7 +135,7 @@ final class TokenStandings: Sendable {
         note(use)
     }
 
-    /// Writes down how things stand, one writer for each key at a time.
+    /// Writes the present state to the store. For each key there is one writer at a time.
     private func note(_ use: KeyUse) {
         guard let store else { return }
         let begins = change(use) { entry in
@@ -148,7 +149,7 @@ final class TokenStandings: Sendable {
                 do {
                     try await store.note(refusal, of: use)
                 } catch {
-                    // The next answer is noted again.
+                    // The next answer records it again.
                     self.change(use) { $0.acceptedToken = nil }
                     self.logger.debug(
                         "whether APNs accepts a key could not be noted", metadata: ["error": "\(error)"])
@@ -158,7 +159,7 @@ final class TokenStandings: Sendable {
         }
     }
 
-    /// What is to be written down next; `nil`: nothing is.
+    /// The value to write next; `nil`: nothing is to be written.
     private func next(_ use: KeyUse) -> KeyRefusal?? {
         change(use) { entry in
             entry.isNoting = entry.wantsNote

@@ -1,12 +1,12 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The form of buckets in the control API; docs/simulator.md describes it.
+/// The JSON of buckets in the control API (docs/simulator.md).
 extension Bucket {
     private static let rates = 0.0...1_000_000
     private static let bursts = 1.0...1_000_000
 
-    /// - Throws: what is wrong, and where.
+    /// - Throws: an error that says what is wrong, and where.
     init(_ value: JSONValue, at place: String) throws(SimulatorError) {
         let fields = try JSONFields(
             value, at: place,
@@ -30,9 +30,9 @@ extension Bucket {
             bundleID: try fields.string("bundleId"))
     }
 
-    /// Reads what may change while requests come: `rate`, `burst`, `retryAfter`.
+    /// Reads the fields that may be changed at any time: `rate`, `burst`, `retryAfter`.
     ///
-    /// - Returns: makes the change.
+    /// - Returns: a function that applies the change.
     static func change(_ value: JSONValue, at place: String) throws(SimulatorError) -> @Sendable (inout Bucket) -> Void
     {
         let fields = try JSONFields(value, at: place, known: ["rate", "burst", "retryAfter"])
@@ -55,7 +55,7 @@ extension Bucket {
         ])
     }
 
-    /// With the counts of each app, channel, connection or device token, those refused most often first.
+    /// Includes the counts of each app, channel, connection or device token, sorted by the number of refusals.
     func json(keys limit: Int) -> JSONValue {
         guard case .object(let members) = json else { return json }
         let sorted = levels.sorted { left, right in

@@ -1,18 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A rate that APNs keeps to itself: how many sends it takes of each app, channel, connection or device token. What goes
-/// beyond is 429 `TooManyRequests`.
+/// A rate limit that APNs does not publish: how many sends it accepts of each app, channel, connection or device token.
+/// Further sends get 429 `TooManyRequests`.
 struct Bucket: Sendable {
-    /// What a bucket is kept for, each apart from the others.
+    /// The kind of key. A bucket has a separate level for each key.
     enum Scope: String, Sendable, CaseIterable {
         /// An app in an environment.
         case app
-        /// A channel; broadcasts alone.
+        /// A channel; only for broadcasts.
         case channel
         /// An HTTP/2 connection.
         case connection
-        /// A device token; device pushes alone.
+        /// A device token; only for device pushes.
         case device
 
         func serves(_ operation: Route.Operation) -> Bool {
@@ -24,7 +24,7 @@ struct Bucket: Sendable {
         }
     }
 
-    /// The one thing that a level is kept for.
+    /// The app, channel, connection or device token of one level.
     struct Key: Hashable, Sendable {
         var app: SimulatorState.AppKey?
         var channelID: String?
@@ -32,45 +32,46 @@ struct Bucket: Sendable {
         var deviceToken: String?
     }
 
-    /// Requests since the bucket was made, or since its key was seen first.
+    /// The requests since the bucket was added, or since its key was first seen.
     struct Counts: Sendable, Hashable {
-        /// Let through, and accepted therefore.
+        /// The requests that this bucket let through.
         var taken = 0
         /// Refused because this bucket was empty.
         var refused = 0
-        /// What the bucket could have let through: its depth, and what has run in since. Never below `taken`.
+        /// The requests that this bucket could have let through: its burst, and the rate times the seconds since. Never
+        /// less than `taken`.
         var allowed = 0.0
     }
 
-    /// One key's bucket.
+    /// The level of one key.
     struct Level: Sendable, Hashable {
-        /// Requests it takes at once.
+        /// The requests that can be accepted at once.
         var level: Double
         var filledAt: Date
         var counts: Counts
     }
 
-    /// For people; unique among the buckets of a simulator.
+    /// A name for people; unique among the buckets of a simulator.
     var name = ""
-    /// `broadcast` or `device`: their budgets are apart.
+    /// `broadcast` or `device`. Each has separate buckets.
     var operation = Route.Operation.broadcast
     var scope: Scope
-    /// Requests a second that run in.
+    /// The requests by which a level rises per second.
     var rate: Double
-    /// Requests that a full bucket takes at once.
+    /// The requests in a full bucket.
     var burst: Double
-    /// A refusal says in `Retry-After` when there is room again.
+    /// Whether a refusal says in `Retry-After` when there is room again.
     var saysRetryAfter = false
-    /// `nil`: both.
+    /// `nil`: both environments.
     var environment: APNsEnvironment?
-    /// In any case; `nil`: every app.
+    /// Upper and lower case are the same; `nil`: every app.
     var bundleID: String?
 
     var since = Date(timeIntervalSince1970: 0)
     private(set) var levels: [Key: Level] = [:]
-    /// Counts of keys that are forgotten.
+    /// The counts of keys that were dropped.
     private var forgotten = Counts()
-    /// With so many keys, those are forgotten whose bucket is full again, as it is for a key that was never seen.
+    /// With this many keys, the keys with a full bucket are dropped, because a full bucket is the same as a new one.
     private var crowded = 20_000
 
     init(
@@ -87,7 +88,7 @@ struct Bucket: Sendable {
         self.bundleID = bundleID
     }
 
-    /// - Returns: `nil` for a request that this bucket is not about.
+    /// - Returns: `nil` if this bucket does not apply to the request.
     func key(of send: BucketSend) -> Key? {
         guard send.operation == operation, environment.map({ $0 == send.app.environment }) ?? true,
             bundleID.map({ $0.lowercased() == send.app.name }) ?? true
@@ -100,10 +101,10 @@ struct Bucket: Sendable {
         }
     }
 
-    /// Lets run in what has since the last time, for every key.
+    /// Raises the levels of all keys for the time since the last call.
     mutating func fill(now: Date) { for key in levels.keys { _ = fill(key, now: now) } }
 
-    /// Lets run in what has since the last time.
+    /// Raises the level for the time since the last call.
     ///
     /// - Returns: whether there is room for a request.
     mutating func fill(_ key: Key, now: Date) -> Bool {
@@ -128,7 +129,7 @@ struct Bucket: Sendable {
 
     /// Counts a request that was refused.
     ///
-    /// - Returns: whole seconds until there is room; `nil` when this bucket does not say.
+    /// - Returns: whole seconds until there is room; `nil` if this bucket does not tell.
     mutating func refuse(_ key: Key) -> Int? {
         levels[key]?.counts.refused += 1
         guard saysRetryAfter, let level = levels[key]?.level else { return nil }
@@ -136,10 +137,10 @@ struct Bucket: Sendable {
         return Int(min(max(1, seconds), Self.longestWait))
     }
 
-    /// Of all keys together.
+    /// The sum of all keys' counts.
     var counts: Counts { levels.values.reduce(forgotten) { $0 + $1.counts } }
 
-    /// A connection that has ended takes its bucket along.
+    /// Drops the level of a connection that has ended.
     mutating func forget(connection: Int) {
         guard let level = levels.removeValue(forKey: Key(connection: connection)) else { return }
         forgotten = forgotten + level.counts
@@ -150,13 +151,13 @@ struct Bucket: Sendable {
             levels[key] = nil
             forgotten = forgotten + level.counts
         }
-        // Twice as many as could not be forgotten: looking through them stays cheap for each request.
+        // Twice the number of remaining keys, so that the search for full buckets stays rare.
         crowded = max(crowded, 2 * levels.count)
     }
 
-    /// One request, less what adding fractions may lose.
+    /// One request, minus the rounding error of the sums.
     private static let one = 1 - 1e-6
-    /// What `Retry-After` says at most.
+    /// The longest `Retry-After` in seconds.
     private static let longestWait = 3_600.0
 }
 
@@ -168,7 +169,7 @@ extension Bucket.Counts {
     }
 }
 
-/// What buckets look at of a request that is right in all else.
+/// The parts of a request that buckets use. All other checks of the request have succeeded.
 struct BucketSend: Sendable, Hashable {
     /// `broadcast` or `device`.
     var operation: Route.Operation

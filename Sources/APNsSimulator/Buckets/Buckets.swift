@@ -1,18 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The buckets a simulator was given. A request must have room in every one that is about it.
+/// All buckets of a simulator. A request needs room in every bucket that applies to it.
 struct Buckets: Sendable {
     private(set) var all: [Bucket] = []
     private var made = 0
 
-    /// Buckets beyond it are refused: each is looked at for every send.
+    /// The most buckets, because every send checks all of them.
     static let capacity = 100
 
-    /// Adds a bucket, full; one without a name gets one.
+    /// Adds a full bucket. If it has no name, it gets one.
     ///
-    /// - Returns: it, as it was added.
-    /// - Throws: when the name is taken, or there are too many.
+    /// - Returns: the bucket as it was added.
+    /// - Throws: if the name is taken, or there are too many buckets.
     mutating func add(_ bucket: Bucket, now: Date) throws(SimulatorError) -> Bucket {
         guard all.count < Self.capacity else {
             throw SimulatorError("There are \(Self.capacity) buckets already: take some away.")
@@ -29,18 +29,18 @@ struct Buckets: Sendable {
         return bucket
     }
 
-    /// Changes what is there while requests come: levels and counts stay.
+    /// Changes a bucket while requests come. Levels and counts stay.
     ///
-    /// - Returns: the bucket as it is from here on; `nil` when there is none of that name.
+    /// - Returns: the changed bucket; `nil` if there is none with this name.
     mutating func change(_ name: String, now: Date, _ body: (inout Bucket) -> Void) -> Bucket? {
         guard let index = all.firstIndex(where: { $0.name == name }) else { return nil }
-        // What has run in until now did so at the old rate.
+        // The time until now counts with the old rate.
         all[index].fill(now: now)
         body(&all[index])
         return all[index]
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a bucket.
     mutating func remove(_ name: String) -> Bool {
         let count = all.count
         all.removeAll { $0.name == name }
@@ -53,9 +53,9 @@ struct Buckets: Sendable {
         for index in all.indices where all[index].scope == .connection { all[index].forget(connection: connection) }
     }
 
-    /// Takes a send from every bucket that is about it, or from none.
+    /// Takes a send from all buckets that apply to it, or from none.
     ///
-    /// - Throws: 429 `TooManyRequests` when one of them is empty.
+    /// - Throws: 429 `TooManyRequests` if one of them is empty.
     mutating func take(_ send: BucketSend, now: Date) throws(Refusal) {
         guard !all.isEmpty else { return }
         var taking: [(index: Int, key: Bucket.Key)] = []

@@ -1,12 +1,12 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// HTTP/1.1's side of the control API: one request after the other, bodies bounded.
+/// The HTTP/1.1 handler of the control API. It answers one request after the other, and limits bodies.
 final class ControlHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Bytes of a body; more are 413.
+    /// The most bytes of a body; more get 413.
     static let maximumBody = 4 << 20
 
     private let router: ControlRouter

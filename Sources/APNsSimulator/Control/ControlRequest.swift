@@ -1,16 +1,16 @@
 /// A request to the control API.
 struct ControlRequest: Sendable, Hashable {
     var method: String
-    /// The path's parts, percent-decoded, without empty ones.
+    /// The segments of the path, percent-decoded, without empty ones.
     var path: [String]
-    /// The query's parameters, percent-decoded; `+` is a plus, as channel IDs have them.
+    /// The parameters of the query, percent-decoded. A `+` stays a plus sign, because channel IDs contain it.
     var query: [(name: String, value: String)]
     var body: [UInt8]
 
-    /// Of a body: a tree takes a hundred bytes for each.
+    /// The most JSON values in a body. In memory each takes about a hundred bytes.
     static let maximumValues = 250_000
 
-    /// - Returns: `nil` when a part is not UTF-8 once decoded.
+    /// - Returns: `nil` if a decoded part is not UTF-8.
     init?(method: String, target: String, body: [UInt8] = []) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         self.method = method
@@ -43,7 +43,7 @@ struct ControlRequest: Sendable, Hashable {
 
     /// The body as JSON; an empty one is an empty object.
     ///
-    /// - Throws: when it is not JSON.
+    /// - Throws: if the body is not JSON.
     func json() throws(SimulatorError) -> JSONValue {
         if body.isEmpty { return [:] }
         guard let value = JSONValue(parsing: body, maximumValues: Self.maximumValues) else {
@@ -52,7 +52,8 @@ struct ControlRequest: Sendable, Hashable {
         return value
     }
 
-    /// The query's parameters as members of an object, so that they are read, and mistakes told, as those of bodies.
+    /// The parameters of the query as members of a JSON object, so that they are parsed and their errors reported like
+    /// those of bodies.
     ///
     /// - Parameter numbers: the names whose values are numbers.
     func parameters(known: [String], numbers: [String]) throws(SimulatorError) -> JSONFields {

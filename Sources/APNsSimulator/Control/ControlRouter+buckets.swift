@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// `/buckets`: rates that clients are not told.
+/// `/buckets`: rate limits that clients do not know.
 extension ControlRouter {
-    /// Keys that an answer lists when it is not asked for more.
+    /// The most keys in an answer, unless the request asks for more.
     private static let keysListed = 100
 
     func buckets(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {

@@ -43,8 +43,8 @@ extension ControlRouter {
         return wasThere ? .done : .failure(404, "There is no such token.")
     }
 
-    /// With `after`, once something changed since that version; 408 with what is shown when `timeout` seconds were not
-    /// enough. Stale dates and dismissals come with time, and wake no caller.
+    /// With `after`, answers as soon as something has changed since that version, or after `timeout` seconds with 408
+    /// and the present screens. Stale dates and dismissals happen without a new version, so they wake no caller.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
         let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])
@@ -129,7 +129,7 @@ extension ControlRouter {
 extension SimulatorCore {
     /// Waits until some lock screen changed after `version`.
     ///
-    /// - Returns: false when the time was over first, or the task was cancelled.
+    /// - Returns: `false` if the time was over first, or the task was cancelled.
     func lockScreens(after version: Int, within limit: Duration?) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
         let id = change { memory, _ in

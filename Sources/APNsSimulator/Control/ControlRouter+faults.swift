@@ -19,7 +19,7 @@ extension ControlRouter {
         }
     }
 
-    /// One fault, or a script as in a file.
+    /// Adds one fault, or all faults of a script.
     private func addFaults(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         let value = try request.json()
         if case .object(let members) = value, members.contains(where: { $0.name == "faults" }) {
@@ -73,7 +73,7 @@ extension ControlRouter {
         ])
     }
 
-    /// `{"advance": seconds}` is for things that take hours: expirations, stale dates, the life of tokens.
+    /// `{"advance": seconds}` shortens tests of things that take hours: expirations, stale dates, the life of tokens.
     func clock(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1 else { return .failure(404, "There is nothing below /clock.") }
         switch request.method {

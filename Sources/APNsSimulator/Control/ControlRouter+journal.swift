@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// `/journal` and `/counters`.
 extension ControlRouter {
-    /// Seconds a request may wait at most.
+    /// The longest wait of a request, in seconds.
     static let longestWait = 600.0
 
     func journal(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
@@ -28,8 +28,8 @@ extension ControlRouter {
         }
     }
 
-    /// 200 with the entries that match, the newest `limit` of them; with `count`, once there are so many, and 408 with
-    /// what there is when `timeout` seconds were not enough.
+    /// Answers 200 with the newest `limit` entries that match. With `count`, answers when there are as many, or after
+    /// `timeout` seconds with 408 and the entries so far.
     private func entries(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         let fields = try request.parameters(
             known: JournalFilter.names + ["count", "timeout", "limit"],
@@ -55,9 +55,9 @@ extension ControlRouter {
 }
 
 extension SimulatorCore {
-    /// Waits until `count` requests that match have been seen, those the journal holds included.
+    /// Waits until `count` matching requests have been seen, including those in the journal.
     ///
-    /// - Returns: `nil` when the time was over first, or the task was cancelled.
+    /// - Returns: `nil` if the time was over first, or the task was cancelled.
     func entries(
         _ count: Int, where matches: @escaping @Sendable (JournalEntry) -> Bool, within limit: Duration
     ) async -> [JournalEntry]? {

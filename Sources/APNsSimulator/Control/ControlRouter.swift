@@ -2,7 +2,7 @@ internal import APNsWire
 
 /// The control API, for tests and people. docs/simulator.md describes it.
 struct ControlRouter: Sendable {
-    /// One line each, as `GET /` lists them.
+    /// One line for each route, for `GET /`.
     static let routes = [
         "GET /journal: requests, filtered by query; with count and timeout it waits for so many",
         "DELETE /journal: forgets them",
@@ -28,7 +28,7 @@ struct ControlRouter: Sendable {
 
     let core: SimulatorCore
 
-    /// Answers a request; waits when it asks for that.
+    /// Answers a request. Some requests ask to wait first.
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         do throws(SimulatorError) {
             switch request.path.first {

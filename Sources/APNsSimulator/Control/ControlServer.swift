@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Where the control API listens.
+/// The listener of the control API.
 final class ControlServer: Sendable {
     private let listener: any Channel
     let port: Int
@@ -12,13 +12,13 @@ final class ControlServer: Sendable {
         port = listener.localAddress?.port ?? 0
     }
 
-    /// - Throws: a line that says what to do, when it cannot listen.
+    /// - Throws: an error in one line, with advice, if it cannot listen.
     static func start(_ router: ControlRouter, host: String, port: Int) async throws(SimulatorError) -> ControlServer {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // Pipelined requests wait for the answer before.
+                    // A pipelined request waits for the answer before it.
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: true)
                     try channel.pipeline.syncOperations.addHandler(ControlHandler(router))
                 }

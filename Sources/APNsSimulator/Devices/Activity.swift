@@ -5,15 +5,15 @@ internal import FoundationEssentials
 struct Activity: Sendable, Hashable {
     enum State: String, Sendable {
         case active
-        /// Its stale date has come.
+        /// Its stale date has passed.
         case stale
-        /// Over, and still to be seen.
+        /// Over, but still visible.
         case ended
         /// Gone from the lock screen.
         case dismissed
     }
 
-    /// Why a push changed nothing.
+    /// Why a push had no effect.
     enum Drop: String, Sendable, Error {
         case outOfDate = "its timestamp is older than what is shown"
         case tie = "its timestamp is that of what is shown"
@@ -23,9 +23,9 @@ struct Activity: Sendable, Hashable {
         case isStart = "the activity has begun already"
     }
 
-    /// 1 for the first of its device.
+    /// 1 for the device's first activity.
     let number: Int
-    /// In lowercase, as apps are told apart.
+    /// The bundle ID in lower case.
     let app: String
     let attributesType: String
     /// JSON.
@@ -33,30 +33,30 @@ struct Activity: Sendable, Hashable {
     let startedAt: Date
     /// The channel it listens to.
     let channelID: String?
-    /// Its own push token, in hexadecimal.
+    /// Its own push token in hex.
     var updateToken: String?
-    /// JSON, as it came.
+    /// JSON as received.
     var contentState: [UInt8]
-    /// Of the newest push applied.
+    /// The timestamp of the newest applied push.
     var timestamp: Int
-    /// JSON, as it came with the newest push that had one.
+    /// The newest alert: JSON as received.
     var alert: [UInt8]?
     var staleDate: Date?
     var relevance: Double?
     var endedAt: Date?
     var dismissalDate: Date?
     var isRemoved = false
-    /// Pushes applied, the start included.
+    /// The number of applied pushes, including the start.
     var applied = 1
 
-    /// Whether ActivityKit takes these: 4 KB for both together, although a broadcast may be larger
+    /// Whether ActivityKit accepts them: at most 4 KB together, although a broadcast may be larger
     /// (docs/internals/apns.md C5).
     static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
         attributes.count + contentState.count <= APNsLimits.activityData
     }
 
-    /// Its state at an instant. Active for 8 hours at most, visible for 4 hours more (docs/internals/apns.md section
-    /// 4).
+    /// The state at a time. An activity is active for at most 8 hours and visible for 4 more (docs/internals/apns.md
+    /// section 4).
     func state(at now: Date) -> State {
         if isRemoved { return .dismissed }
         let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))
@@ -69,9 +69,9 @@ struct Activity: Sendable, Hashable {
         return now >= min(dismissalDate ?? latest, latest) ? .dismissed : .ended
     }
 
-    /// Shows an update or an end.
+    /// Applies an update or an end.
     ///
-    /// - Throws: why nothing changed. An end may have an older timestamp than the content shown.
+    /// - Throws: the reason if nothing changes. An end may have an older timestamp than the content.
     mutating func apply(_ push: LivePush, tie: Quirks.TimestampTie, now: Date) throws(Drop) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended

@@ -3,33 +3,34 @@ internal import FoundationEssentials
 
 /// A virtual phone: its system, its activities, and the messages that wait for it.
 struct Device: Sendable {
-    /// A push kept for an app while the device is offline; a newer one takes its place (docs/internals/apns.md 3.1).
+    /// A push that is stored for an app while the device is offline. A newer one replaces it (docs/internals/apns.md
+    /// 3.1).
     struct Waiting: Sendable, Hashable {
         var body: [UInt8]
         var token: String
         var expiresAt: Date
     }
 
-    /// Something that happened to it, for people.
+    /// An event in the device's log, for people.
     struct Event: Sendable, Hashable {
         var time: Date
         var text: String
     }
 
-    /// Activities remembered, dismissed ones included.
+    /// The most activities that are kept, including dismissed ones.
     static let activityCapacity = 50
     static let eventCapacity = 100
-    /// Starts by push a device takes within `startWindow` seconds; reported as about 10, on the device, while APNs
-    /// still answers 200 (docs/internals/apns.md 3.2).
+    /// The starts by push that a device accepts within `startWindow` seconds. About 10 was reported. The device drops
+    /// further starts, while APNs still answers 200 (docs/internals/apns.md 3.2).
     static let startBudget = 10
     static let startWindow = 3_600.0
 
     let id: String
     let environment: APNsEnvironment
-    /// The major version of its iOS.
+    /// The major version of iOS.
     let system: Int
     var isOnline = true
-    /// Push-to-start tokens by app (lowercase).
+    /// Push-to-start tokens by bundle ID in lower case.
     var startTokens: [String: String] = [:]
     var activities: [Activity] = []
     var waiting: [String: Waiting] = [:]
@@ -56,7 +57,7 @@ struct Device: Sendable {
         if activities.count > Self.activityCapacity { activities.removeFirst() }
     }
 
-    /// Applies a push to the activities that `isAddressed` picks.
+    /// Applies a push to the activities for which `isAddressed` is true.
     mutating func apply(
         _ push: LivePush, tie: Quirks.TimestampTie, now: Date, where isAddressed: (Activity) -> Bool
     ) {

@@ -1,9 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// All devices, and the channels that each follows.
+/// All devices, and the channels that each listens to.
 struct Devices: Sendable {
-    /// Whose a token is.
+    /// The owner of a token.
     struct Address: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case start
@@ -11,10 +11,10 @@ struct Devices: Sendable {
         }
 
         var device: String
-        /// In lowercase.
+        /// The bundle ID in lower case.
         var app: String
         var kind: Kind
-        /// Why it is no good any more, and since when.
+        /// Why the token is no longer valid, and since when.
         var gone: Gone?
 
         struct Gone: Sendable, Hashable {
@@ -24,16 +24,16 @@ struct Devices: Sendable {
         }
     }
 
-    /// More are refused.
+    /// The most devices.
     static let capacity = 100_000
-    /// Apps of one device, and bytes of a device's name or a bundle ID.
+    /// The most apps of one device, and the most bytes of a device's name or a bundle ID.
     static let appCapacity = 1_000
     static let longestName = 256
 
     private(set) var byID: [String: Device] = [:]
     private(set) var tokens: [String: Address] = [:]
     private var listeners: [SimulatorState.ChannelKey: Set<String>] = [:]
-    /// Rises with every change of a lock screen, except those by time alone.
+    /// Grows with every change of a lock screen, except changes that only time causes.
     private(set) var version = 0
 
     var sorted: [Device] { byID.values.sorted { $0.id < $1.id } }
@@ -51,7 +51,7 @@ struct Devices: Sendable {
         version += 1
     }
 
-    /// Lock screens may have changed with time.
+    /// Grows the version, because lock screens may have changed with the clock.
     mutating func touch() { version += 1 }
 
     mutating func remove(_ id: String) -> Bool {
@@ -68,14 +68,14 @@ struct Devices: Sendable {
         version += 1
         return byID[id].map { device in
             var device = device
-            // Let go of the dictionary's copy, so that nothing is copied.
+            // Remove the dictionary's value first, so that the change copies nothing.
             byID[id] = nil
             defer { byID[id] = device }
             return body(&device)
         }
     }
 
-    /// The token is no good any more.
+    /// Marks a token as no longer valid.
     mutating func retire(_ token: String, _ reason: APNsReason, now: Date) -> Bool {
         guard tokens[token] != nil else { return false }
         tokens[token]?.gone = .init(reason: reason, since: now)
@@ -97,7 +97,7 @@ struct Devices: Sendable {
         listen(device, activity)
     }
 
-    /// An activity gets a token of its own.
+    /// Gives an activity its own push token.
     mutating func giveToken(_ token: String, toActivity number: Int, on id: String) {
         let app = change(id) { device -> String? in
             guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return nil }
@@ -129,7 +129,7 @@ struct Devices: Sendable {
 
     // MARK: Delivery
 
-    /// To every device that listens and is online; to the others a stored message comes when they return.
+    /// Sends a message to every device that listens and is online. Others get the stored message when they return.
     mutating func broadcast(
         _ body: [UInt8], on channel: SimulatorState.ChannelKey, tie: Quirks.TimestampTie, now: Date
     ) {

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import JSON
 
-/// The parts of a push's body that a device reads (docs/internals/apns.md section 4). It tolerates faults in parts that
-/// it does not need.
+/// The parts of a push's body that a device reads (docs/internals/apns.md section 4). Faults in other parts are
+/// ignored.
 struct LivePush: Sendable {
     enum Event: String {
         case start, update, end
@@ -11,21 +11,21 @@ struct LivePush: Sendable {
     var event: Event
     /// Seconds since 1970.
     var timestamp: Int
-    /// JSON, as it came.
+    /// JSON as received.
     var contentState: [UInt8]?
     var attributesType: String?
     var attributes: [UInt8]?
-    /// JSON, as it came.
+    /// JSON as received.
     var alert: [UInt8]?
     var staleDate: Date?
     var dismissalDate: Date?
     var relevance: Double?
-    /// The channel an activity started so listens to.
+    /// The channel that an activity started by this push listens to.
     var inputPushChannel: String?
-    /// An activity started so gets a token of its own.
+    /// Whether an activity started by this push gets its own push token.
     var asksForToken: Bool
 
-    /// `nil` for a body that a device drops: no JSON, no event, no whole number as timestamp.
+    /// Returns `nil` for a body that a device drops: not JSON, no event, or no whole number as timestamp.
     init?(_ body: [UInt8]) {
         guard let aps = JSONObject(body)?.aps, case .string(let name)? = aps["event"],
             let event = Event(rawValue: name), let timestamp = aps["timestamp"]?.integer
@@ -33,7 +33,7 @@ struct LivePush: Sendable {
         func text(_ name: String) -> [UInt8]? {
             if case .object(let range)? = aps[name] { Array(body[range]) } else { nil }
         }
-        // JSON has numbers that are infinite to a Double, and no way to write those back.
+        // A JSON number may be infinite as a Double, and could then not be written as JSON again.
         func number(_ name: String) -> Double? {
             guard case .number(let text)? = aps[name], let number = Double(text), number.isFinite else { return nil }
             return number

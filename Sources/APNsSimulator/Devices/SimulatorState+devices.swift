@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// Actions of people on their phones.
+/// Actions of people on their phones, and of their apps.
 extension SimulatorState {
-    /// Makes a device that has some apps and, from iOS 17.2 on, a push-to-start token for each of them.
+    /// Adds a device with some apps. From iOS 17.2 on, each app has a push-to-start token.
     ///
-    /// - Throws: when there is a device of that name, there are too many devices or apps, or a name is too long.
+    /// - Throws: if the name is taken or too long, or there are too many devices or apps.
     mutating func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
     ) throws(SimulatorError) -> Device {
@@ -32,10 +32,10 @@ extension SimulatorState {
         return device
     }
 
-    /// A person starts an activity in an app. It listens to a channel, or gets a token of its own.
+    /// Starts an activity in an app. It listens to a channel, or gets its own push token.
     ///
-    /// - Throws: when there is no such device, it is too old for channels, the channel is not there, or the data are
-    ///   too large: ActivityKit does not start it then (docs/internals/apns.md 3.2, C5).
+    /// - Throws: if the device does not exist or is too old for channels, if the channel does not exist, or if the data
+    ///   are too large for ActivityKit (docs/internals/apns.md 3.2, C5).
     mutating func startActivity(
         _ start: ActivityStart, on id: String, now: Date
     ) throws(SimulatorError) -> Activity {
@@ -56,10 +56,10 @@ extension SimulatorState {
         return activity
     }
 
-    /// Brings a device online or offline. On its return it gets the messages that APNs kept: of each channel the stored
-    /// message, of each app the newest push.
+    /// Takes a device online or offline. When it is back online, it gets the messages that APNs stored: one of each
+    /// channel, and the newest push of each app.
     ///
-    /// - Returns: whether there is such a device.
+    /// - Returns: whether the device exists.
     mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
         guard let wasOnline = devices.byID[id]?.isOnline else { return false }
         revision += 1
@@ -79,9 +79,9 @@ extension SimulatorState {
         return true
     }
 
-    /// A person swipes an activity away.
+    /// Dismisses an activity, as if a person swiped it away.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether the activity existed.
     mutating func dismiss(activity number: Int, on id: String, now: Date) -> Bool {
         revision += 1
         return devices.change(id) { device in
@@ -92,9 +92,9 @@ extension SimulatorState {
         } ?? false
     }
 
-    /// A person allows an activity that a push started, and its app gets a token for it.
+    /// Allows an activity that a push started, as a person would. Its app then gets a push token for it.
     ///
-    /// - Returns: the token, the same each time; `nil`: there is no such activity, or it listens to a channel.
+    /// - Returns: the token, the same in every call; `nil`: the activity does not exist, or it listens to a channel.
     mutating func allow(activity number: Int, on id: String, now: Date) -> String? {
         guard let activity = devices.byID[id]?.activities.first(where: { $0.number == number }),
             activity.channelID == nil, activity.state(at: now) != .dismissed
@@ -106,15 +106,16 @@ extension SimulatorState {
         return token
     }
 
-    /// An app is removed from a device (`Unregistered`), or an activity's token runs out (`ExpiredToken`).
+    /// Makes a token invalid: the app was removed from the device (`Unregistered`), or the activity's token expired
+    /// (`ExpiredToken`).
     ///
-    /// - Returns: whether there is such a token.
+    /// - Returns: whether the token exists.
     mutating func retire(token: String, _ reason: APNsReason, now: Date) -> Bool {
         revision += 1
         return devices.retire(token, reason, now: now)
     }
 
-    /// The message that APNs kept of a channel, if it has not expired.
+    /// Delivers the stored message of a channel, unless it has expired.
     mutating func deliverStored(on channel: ChannelKey, to id: String, now: Date) {
         guard let stored = apps[channel.app]?.channels[channel.id]?.stored, stored.expiresAt > now,
             let push = LivePush(stored.body)
@@ -122,7 +123,7 @@ extension SimulatorState {
         devices.deliver(push, on: channel, to: id, tie: quirks.timestampTie, now: now)
     }
 
-    /// - Returns: `nil` when the channel is not there.
+    /// - Returns: `nil` if the channel does not exist.
     mutating func begin(_ start: ActivityStart, on device: Device, now: Date) -> Activity? {
         let app = AppKey(name: start.bundleID.lowercased(), environment: device.environment)
         if let channelID = start.channelID, apps[app]?.channels[channelID] == nil { return nil }
@@ -140,8 +141,8 @@ extension SimulatorState {
         return activity
     }
 
-    /// 80 bytes in hexadecimal: Live Activity tokens are longer than the 32 bytes of others, and clients may not count
-    /// on any length (docs/internals/apns.md 3.1).
+    /// 80 bytes in hex. Tokens of Live Activities are longer than the 32 bytes of others, and clients must not rely on
+    /// a length (docs/internals/apns.md 3.1).
     private mutating func makeToken() -> String {
         (0..<10).map { _ in
             let word = String(random.next(), radix: 16)
@@ -161,7 +162,7 @@ struct ActivityStart: Sendable {
     /// Seconds since 1970.
     var timestamp: Int
     var channelID: String?
-    /// It gets a push token of its own.
+    /// Whether it gets its own push token.
     var wantsToken = false
     var alert: [UInt8]?
     var staleDate: Date?

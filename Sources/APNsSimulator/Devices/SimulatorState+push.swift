@@ -3,12 +3,12 @@ internal import FoundationEssentials
 
 /// Device pushes for Live Activities (docs/internals/apns.md section 3).
 extension SimulatorState {
-    /// Seconds APNs keeps a push that names no expiration: 30 days.
+    /// Seconds for which APNs stores a push without an expiration: 30 days.
     static let defaultPushLifetime = 2_592_000.0
 
-    /// Checked in this order, after the token and the connection:
+    /// The checks, in this order, after those of the token and the connection:
     ///
-    /// 1. a header of APNs' twice: `DuplicateHeaders`
+    /// 1. a duplicate header of APNs: `DuplicateHeaders`
     /// 2. no device token: `MissingDeviceToken`; not hexadecimal: `BadDeviceToken`
     /// 3. `apns-topic` absent: `MissingTopic`; not `<bundle ID>.push-type.liveactivity`, outside the key's scope, or of
     ///    an app another team owns: `TopicDisallowed`
@@ -46,7 +46,7 @@ extension SimulatorState {
             status: 200, headers: isNamed ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
     }
 
-    /// Shows a push that reached its device.
+    /// Applies a push that has reached its device.
     mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Date) {
         guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
         revision += 1
@@ -80,7 +80,8 @@ extension SimulatorState {
         }
     }
 
-    /// Starts an activity by push, or says in the device's log why not: APNs has answered 200 by then.
+    /// Starts an activity by push. If that is not possible, the device's log says why, because APNs has already
+    /// answered 200.
     private mutating func start(_ push: LivePush, on device: Device, app: String, now: Date) {
         let recent = device.starts.filter { now.timeIntervalSince($0) < Device.startWindow }
         let obstacle: String? =

@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import HTTP2
 
-/// The form of faults in files and in the control API; docs/simulator.md describes it.
+/// The JSON of faults in files and in the control API (docs/simulator.md).
 extension Fault {
     private static let common = ["name", "match", "action", "times"]
 
-    /// - Throws: what is wrong, and where.
+    /// - Throws: an error that says what is wrong, and where.
     init(_ value: JSONValue, at place: String) throws(SimulatorError) {
         let action = try Self.actionName(value, at: place)
         let fields = try JSONFields(value, at: place, known: Self.common + action.fields)
@@ -17,7 +17,7 @@ extension Fault {
             action: try FaultAction(action, fields), times: try fields.integer("times", in: 1...Int.max))
     }
 
-    /// The action decides which other members there may be.
+    /// The action decides which other members are allowed.
     private static func actionName(_ value: JSONValue, at place: String) throws(SimulatorError) -> FaultAction.Name {
         guard case .object(let members) = value else { throw SimulatorError("\(place): an object is expected.") }
         let action = JSONValue.object(members.filter { $0.name == "action" })
@@ -72,7 +72,7 @@ extension FaultMatch {
 }
 
 extension FaultAction.Name {
-    /// Members beside those every fault may have.
+    /// The members in addition to those of every fault.
     fileprivate var fields: [String] {
         switch self {
         case .refuse: ["reason", "status", "retryAfter"]
@@ -89,7 +89,7 @@ extension FaultAction.Name {
 }
 
 extension FaultAction {
-    /// An hour: longer than any client waits.
+    /// An hour, which is longer than any client waits.
     private static let longest = 3_600.0
 
     fileprivate init(_ name: Name, _ fields: JSONFields) throws(SimulatorError) {
@@ -138,7 +138,7 @@ extension FaultAction {
         return seconds
     }
 
-    /// As RFC 9113 section 7 names it, or its number.
+    /// An error code by its name in RFC 9113 section 7, or as a number.
     private static func code(_ fields: JSONFields) throws(SimulatorError) -> UInt32? {
         if case .string(let name)? = fields["code"] {
             if let code = HTTP2ErrorCode.allCases.first(where: { HTTP2ErrorCode.name($0.rawValue) == name }) {

@@ -1,15 +1,15 @@
-/// A rule: an effect, the requests it is for, and how often.
+/// A rule: an action, the requests it applies to, and how often.
 struct Fault: Sendable, Hashable {
-    /// For people and the journal; unique among the faults of a simulator.
+    /// A name for people and the journal; unique among the faults of a simulator.
     var name: String
     var match = FaultMatch()
     var action: FaultAction
-    /// Acts at most so often; `nil`: always.
+    /// The most requests it acts on; `nil`: no limit.
     var times: Int?
 
-    /// Requests so far that matched, counting aside.
+    /// The requests so far that matched in everything except the counting.
     var seen = 0
-    /// Requests it acted on.
+    /// The requests it acted on.
     var acted = 0
 
     init(name: String = "", match: FaultMatch = FaultMatch(), action: FaultAction, times: Int? = nil) {
@@ -19,13 +19,13 @@ struct Fault: Sendable, Hashable {
         self.times = times
     }
 
-    /// Counts a request that matches, and says whether the fault acts on it.
+    /// Counts a request that matches, and returns whether the fault acts on it.
     mutating func claim(using random: inout SeededRandom) -> Bool {
         seen += 1
         if let times, acted >= times { return false }
         if let nth = match.nth, seen != nth { return false }
         if let every = match.every, !seen.isMultiple(of: every) { return false }
-        // Drawn for every request that comes so far, so that a run depends on its seed and its requests alone.
+        // Draw a number for every request that comes this far, so that a run depends only on its seed and its requests.
         if let rate = match.rate, random.unit() >= rate { return false }
         acted += 1
         return true
@@ -33,6 +33,6 @@ struct Fault: Sendable, Hashable {
 }
 
 extension SeededRandom {
-    /// From 0 up to, but not including, 1.
+    /// A random number from 0 up to, but not including, 1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

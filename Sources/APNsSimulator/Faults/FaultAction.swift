@@ -1,9 +1,9 @@
 internal import APNsWire
 internal import HTTP2
 
-/// The effect of a fault on a request that matches, or on a connection.
+/// What a fault does to a matching request or connection.
 enum FaultAction: Sendable, Hashable {
-    /// The names of files and control API.
+    /// The names in files and in the control API.
     enum Name: String, Sendable, CaseIterable {
         case refuse, delay, silence, lose, reset, refuseStream, goAway, settings, cut, slowReads, reorder,
             capabilityOff, vanish, quota, tls
@@ -15,50 +15,50 @@ enum FaultAction: Sendable, Hashable {
     }
 
     enum Departure: String, Sendable, CaseIterable {
-        /// The request is answered, and with it all that came before; the connection takes no more.
+        /// The request and all earlier ones are answered; the connection accepts no more.
         case clean
-        /// The request was not processed, and GOAWAY says so: its stream lies above the last one.
+        /// The request is not processed, and GOAWAY says so: its stream is above the last one.
         case mid
-        /// Every connection of the environment leaves cleanly at once, as when servers are replaced.
+        /// Every connection of the environment is closed cleanly at once, as when servers are replaced.
         case rolling
     }
 
     enum TLSFailure: String, Sendable, CaseIterable {
-        /// The connection ends within the handshake.
+        /// The connection ends during the handshake.
         case handshake
-        /// The certificate is good, and for another name.
+        /// The certificate is valid, but for another name.
         case certificate
     }
 
-    /// In place of APNs' own answer; nothing is processed.
+    /// This refusal instead of APNs' own answer. Nothing is processed.
     case refuse(reason: String, status: Int, retryAfter: Int?)
-    /// Processed at once, answered after so many seconds.
+    /// Processed at once, but answered after this many seconds.
     case delay(seconds: Double)
     /// Neither processed nor answered.
     case silence
-    /// Processed, and never answered.
+    /// Processed, but never answered.
     case lose(Loss)
     /// Not processed; RST_STREAM with the code.
     case reset(code: UInt32)
-    /// Not processed; RST_STREAM with REFUSED_STREAM: may be sent again at once.
+    /// Not processed. RST_STREAM with REFUSED_STREAM, so that the client may repeat it at once.
     case refuseStream
     /// GOAWAY with `{"reason":…}`.
     case goAway(Departure, reason: String, code: UInt32)
-    /// The request is processed; its connection may have so many streams from here on.
+    /// The request is processed. From now on its connection may have this many streams.
     case settings(maximumStreams: Int)
-    /// Not processed; the connection ends below TLS.
+    /// Not processed. The TCP connection ends.
     case cut
-    /// The request is processed; its connection is not read from for so many seconds.
+    /// The request is processed. Then nothing is read from its connection for this many seconds.
     case slowReads(seconds: Double)
-    /// A broadcast is accepted, and reaches the devices after the next one of its channel.
+    /// A broadcast is accepted, but reaches the devices only after the next one of its channel.
     case reorder
-    /// The app's Broadcast capability is turned off, its channels with it; then the request is processed.
+    /// The app's Broadcast capability is turned off, which deletes its channels. Then the request is processed.
     case capabilityOff
-    /// All channels of the app in the request's environment are gone; then the request is processed.
+    /// All channels of the app in the request's environment disappear. Then the request is processed.
     case vanish
-    /// The app may have so many channels in the request's environment from here on; then the request is processed.
+    /// From now on the app may have this many channels in the request's environment. Then the request is processed.
     case quota(Int)
-    /// A connection fails in TLS.
+    /// A connection fails during TLS.
     case tls(TLSFailure)
 
     var name: Name {
@@ -81,7 +81,7 @@ enum FaultAction: Sendable, Hashable {
         }
     }
 
-    /// The request reaches APNs' rules.
+    /// Whether the request is processed by APNs' rules.
     var isProcessed: Bool {
         switch self {
         case .refuse, .silence, .reset, .refuseStream, .cut, .tls, .goAway(.mid, _, _): false

@@ -1,24 +1,24 @@
 internal import APNsWire
 
-/// The faults a simulator was given: in the order they came, the first that acts is the one that counts.
+/// The faults of a simulator, in the order they were added. The first that acts on a request is the only one.
 struct FaultBook: Sendable {
     private(set) var faults: [Fault] = []
     private var random: SeededRandom
     private var made = 0
 
-    /// Faults beyond it are refused: each is looked at for every request.
+    /// The most faults, because every request checks all of them.
     static let capacity = 1_000
 
-    /// - Parameter seed: rates follow from it.
+    /// - Parameter seed: makes the faults' rates reproducible.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// From here on, rates follow from this seed.
+    /// Starts the random numbers of rates again from this seed.
     mutating func reseed(_ seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// Adds a fault at the end; one without a name gets one.
+    /// Adds a fault at the end. If it has no name, it gets one.
     ///
-    /// - Returns: it, as it was added.
-    /// - Throws: when the name is taken, or there are too many.
+    /// - Returns: the fault as it was added.
+    /// - Throws: if the name is taken, or there are too many faults.
     mutating func add(_ fault: Fault) throws(SimulatorError) -> Fault {
         guard faults.count < Self.capacity else {
             throw SimulatorError("There are \(Self.capacity) faults already: take some away.")
@@ -34,9 +34,9 @@ struct FaultBook: Sendable {
         return fault
     }
 
-    /// Adds a script, all of it or nothing.
+    /// Adds a script completely or not at all.
     ///
-    /// - Returns: why not.
+    /// - Returns: the reason if it was not added.
     mutating func add(_ file: FaultFile) -> SimulatorError? {
         let before = self
         if let seed = file.seed { reseed(seed) }
@@ -49,7 +49,7 @@ struct FaultBook: Sendable {
         }
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a fault.
     mutating func remove(_ name: String) -> Bool {
         let count = faults.count
         faults.removeAll { $0.name == name }
@@ -70,7 +70,7 @@ struct FaultBook: Sendable {
         return nil
     }
 
-    /// The way a new connection fails in TLS, if it does.
+    /// How a new connection fails during TLS; `nil`: it does not.
     mutating func claim(connectionTo environment: APNsEnvironment) -> FaultAction.TLSFailure? {
         for index in faults.indices {
             guard case .tls(let failure) = faults[index].action else { continue }

@@ -2,11 +2,11 @@ internal import FoundationEssentials
 
 /// A script of faults: `{"seed": 7, "faults": [ … ]}`.
 struct FaultFile: Sendable {
-    /// `nil`: rates follow from the simulator's own seed.
+    /// `nil`: keep the random numbers of the simulator's own seed.
     var seed: UInt64?
     var faults: [Fault]
 
-    /// - Throws: what is wrong with the text, and where.
+    /// - Throws: an error that says what is wrong with the text, and where.
     init(_ text: [UInt8], at place: String) throws(SimulatorError) {
         guard let value = JSONValue(parsing: text) else { throw SimulatorError("\(place) is not JSON in UTF-8.") }
         let fields = try JSONFields(value, at: place, known: ["seed", "faults"])

@@ -1,24 +1,24 @@
 internal import APNsWire
 
-/// The requests that a fault is about. A member that is `nil` matches everything.
+/// The requests that a fault applies to. A member that is `nil` matches everything.
 struct FaultMatch: Sendable, Hashable {
     var operation: Route.Operation?
     var method: String?
-    /// The whole path, or its beginning with a `*` at the end.
+    /// The whole path, or a prefix followed by `*`.
     var path: String?
     var environment: APNsEnvironment?
-    /// Without regard to case.
+    /// Upper and lower case are the same.
     var bundleID: String?
-    /// Byte for byte.
+    /// Compared byte for byte.
     var channelID: String?
-    /// Of the requests that match all the above, only this one: 1 is the first.
+    /// Only the n-th request of those that match all the above, counted from 1.
     var nth: Int?
-    /// Of those, every n-th.
+    /// Only every n-th of those.
     var every: Int?
-    /// Of those, each with this probability.
+    /// Each of those with this probability.
     var rate: Double?
 
-    /// All but the counting.
+    /// Whether the request matches in everything except the counting.
     func matches(_ request: SimulatorRequest, _ route: Route?) -> Bool {
         if let environment, environment != request.environment { return false }
         if let method, method != request.method { return false }
@@ -32,7 +32,7 @@ struct FaultMatch: Sendable, Hashable {
         return true
     }
 
-    /// The app a request is about, in lowercase; a device push names it in its topic.
+    /// The bundle ID of a request in lower case. A device push has it in its topic.
     static func app(of request: SimulatorRequest, _ route: Route?) -> String? {
         guard let route else { return nil }
         guard route.operation == .device else { return route.appName }

@@ -1,8 +1,8 @@
 internal import APNsWire
 
-/// Faults that concern APNs itself.
+/// Faults that affect APNs' state.
 extension SimulatorState {
-    /// Changes APNs before the request that met the fault is processed.
+    /// Changes the state before the request is processed.
     mutating func prepare(for action: FaultAction, _ request: SimulatorRequest) {
         let route = try? Route(method: request.method, path: request.path)
         guard let name = FaultMatch.app(of: request, route) else { return }
@@ -17,8 +17,8 @@ extension SimulatorState {
         }
     }
 
-    /// An answer in APNs' place, with the id every answer has. A reason in its usual spelling is spelled as the quirks
-    /// have it, any other as it is written.
+    /// A refusal instead of APNs' answer, with the ID that every answer has. If the reason has its usual spelling, it
+    /// is spelled as the quirks say; any other spelling is kept.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {
@@ -30,7 +30,7 @@ extension SimulatorState {
         return answer
     }
 
-    /// Gives an answer in APNs' place the members that APNs' own would have: the route and the ID.
+    /// Completes an answer that replaces APNs' own: adds the route and the ID.
     mutating func standIn(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         complete(&answer, to: request)

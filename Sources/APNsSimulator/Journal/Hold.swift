@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Answers withheld: the requests are processed, their clients wait until `release()`.
+/// Withholds answers. The requests are processed, but their clients wait until `release()`.
 ///
-/// To answer late, release after the client's deadline; to answer never, do not.
+/// For a late answer, release it after the client's deadline. For no answer, never release it.
 package final class Hold: Sendable {
     private struct State {
         var isReleased = false
@@ -13,13 +13,13 @@ package final class Hold: Sendable {
 
     init() {}
 
-    /// Answers withheld right now.
+    /// The number of answers that are withheld now.
     package var count: Int { state.withLock { $0.answers.count } }
 
-    /// Answers are withheld no more.
+    /// Whether `release()` was called.
     package var isReleased: Bool { state.withLock { $0.isReleased } }
 
-    /// Gives the withheld answers in the order their requests came; later requests are answered at once.
+    /// Sends the withheld answers in the order of their requests. Later requests are answered at once.
     package func release() {
         let answers = state.withLock { state in
             state.isReleased = true

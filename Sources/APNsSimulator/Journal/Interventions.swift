@@ -1,16 +1,17 @@
-/// Interventions of a test between APNs and its client: rules in the order they were made; the first that matches acts.
+/// The interventions of a test between APNs and its client: rules in the order they were added. The first that matches
+/// acts.
 struct Interventions: Sendable {
     enum Action: Sendable {
-        /// In place of APNs' own answer: channels and messages do not change.
+        /// This answer instead of APNs' own. Channels and messages do not change.
         case answer(SimulatorAnswer)
-        /// The request is processed, the answer kept until the hold is released.
+        /// The request is processed. The answer is withheld until the hold is released.
         case hold(Hold)
         /// The request is processed and never answered.
         case drop
     }
 
     private struct Rule: Sendable {
-        /// Requests it still acts on; `nil`: all.
+        /// The requests it still acts on; `nil`: no limit.
         var remaining: Int?
         var matches: @Sendable (SimulatorRequest) -> Bool
         var action: Action
@@ -22,7 +23,7 @@ struct Interventions: Sendable {
         rules.append(Rule(remaining: count, matches: matches, action: action))
     }
 
-    /// The action for `request`, using it up where it is counted.
+    /// The action for `request`. If the rule has a limit, this uses up one.
     mutating func claim(_ request: SimulatorRequest) -> Action? {
         guard !rules.isEmpty else { return nil }
         rules.removeAll { rule in

@@ -6,11 +6,11 @@ struct Journal: Sendable {
         var count: Int
         var matches: @Sendable (JournalEntry) -> Bool
         var found: [JournalEntry]
-        /// Yields the entries, once they suffice; finishes without, when no more will come.
+        /// Yields the entries when there are enough; finishes without entries when no more will come.
         var continuation: AsyncStream<[JournalEntry]>.Continuation
     }
 
-    /// About so many bytes of entries are kept, however many entries that is.
+    /// The journal keeps at most about this many bytes, whatever the number of entries.
     static let byteCapacity = 32 << 20
 
     private var ring: Ring<JournalRecord>
@@ -20,7 +20,7 @@ struct Journal: Sendable {
     private var lastWaiter = 0
     private var isClosed = false
 
-    /// - Parameter capacity: entries kept; 0 keeps none (callers that wait are served all the same).
+    /// - Parameter capacity: the most entries; 0 keeps none, but callers that wait are still served.
     init(capacity: Int) { ring = Ring(capacity: capacity) }
 
     var entries: [JournalEntry] { ring.elements.map(\.entry) }
@@ -30,9 +30,9 @@ struct Journal: Sendable {
         bytes = 0
     }
 
-    /// Adds an entry, numbering it.
+    /// Adds an entry with the next number.
     ///
-    /// - Returns: the waiters it completed, to be resumed with their entries once no lock is held.
+    /// - Returns: the waiters that now have enough. Resume them after the lock is released.
     mutating func record(_ entry: JournalEntry) -> [Waiter] {
         recorded += 1
         var entry = entry
@@ -55,7 +55,7 @@ struct Journal: Sendable {
 
     /// Begins a wait.
     ///
-    /// - Returns: the entries, when those that are kept suffice: the caller does not wait then.
+    /// - Returns: the entries if there are already enough. Then the caller does not wait.
     mutating func wait(_ waiter: Waiter) -> [JournalEntry]? {
         var waiter = waiter
         waiter.found = entries.filter(waiter.matches)
@@ -68,7 +68,7 @@ struct Journal: Sendable {
         waiters.removeAll { $0.id == id }
     }
 
-    /// No more requests will come: the waits to end, and those begun later end at once.
+    /// Ends all waits, because no more requests will come. Later waits end at once.
     mutating func close() -> [Waiter] {
         isClosed = true
         defer { waiters = [] }

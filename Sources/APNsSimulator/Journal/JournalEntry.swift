@@ -3,33 +3,33 @@ package import FoundationEssentials
 
 /// One request with its answer.
 package struct JournalEntry: Sendable, Hashable {
-    /// Whether the verdict reached the client.
+    /// Whether the answer reached the client.
     package enum Fate: String, Sendable, Hashable, CaseIterable {
         case answered
         /// Withheld for a while (`Simulator.hold`, the fault `delay`).
         case held
-        /// Processed, and never answered (`Simulator.dropNext`, the fault `lose`).
+        /// Processed, but never answered (`Simulator.dropNext`, the fault `lose`).
         case dropped
-        /// Neither processed nor answered: the faults that end a request before its rules.
+        /// Neither processed nor answered: the fault ended the request before it was processed.
         case unprocessed
     }
 
-    /// 1 for the first request since the start; rises by one, also when the journal was cleared.
+    /// 1 for the first request since the start. It keeps growing when the journal is cleared.
     package var number: Int
-    /// By the simulator's clock.
+    /// The time on the simulator's clock.
     package var time: Date
-    /// As it came, its token included.
+    /// The request as received, including its token.
     package var request: SimulatorRequest
-    /// The route; `nil` when path or method were none of APNs'.
+    /// The route; `nil` if APNs has no such path or method.
     package var operation: Route.Operation?
-    /// The verdict's status; 0 when there was none.
+    /// The status of the answer; 0: there was none.
     package var status: Int
     /// Why it was refused; `nil` when it was accepted.
     package var reason: APNsReason?
     /// The `apns-request-id` or `apns-id` of the answer; empty when there was none.
     package var requestID = ""
-    /// Whether the verdict went out.
+    /// Whether the answer was sent.
     package var fate: Fate
-    /// The name of the fault that acted on it.
+    /// The name of the fault that acted on it; `nil`: none.
     package var fault: String?
 }

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The entries of the journal that are asked for. A member that is `nil` matches everything.
+/// Selects entries of the journal. A member that is `nil` matches everything.
 struct JournalFilter: Sendable, Hashable {
     /// The names of the query's parameters.
     static let names = [
@@ -10,11 +10,11 @@ struct JournalFilter: Sendable, Hashable {
 
     var operation: Route.Operation?
     var environment: APNsEnvironment?
-    /// Without regard to case.
+    /// Upper and lower case are the same.
     var bundleID: String?
     var channelID: String?
     var method: String?
-    /// The whole path, or its beginning with a `*` at the end.
+    /// The whole path, or a prefix followed by `*`.
     var path: String?
     var status: Int?
     var reason: APNsReason?
@@ -22,7 +22,7 @@ struct JournalFilter: Sendable, Hashable {
     var fault: String?
     var requestID: String?
     var connection: Int?
-    /// Only entries of a higher number.
+    /// Only entries with a higher number.
     var after: Int?
 
     func matches(_ entry: JournalEntry) -> Bool {

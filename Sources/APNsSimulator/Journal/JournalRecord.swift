@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// An entry as the journal keeps it: its texts in one piece of memory instead of a dozen, which thousands of entries are
-/// built from and dropped again at the rate of requests.
+/// The compact form of an entry in the journal. All its texts are in one piece of memory instead of a dozen, because
+/// thousands of entries are created and dropped at the rate of requests.
 struct JournalRecord: Sendable {
     private let number: Int
     private let time: Date
@@ -16,10 +16,11 @@ struct JournalRecord: Sendable {
     private let fate: JournalEntry.Fate
     private let fault: String?
     private let body: [UInt8]
-    /// Method, path, the answer's ID, then names and values of the headers in turn; each after its length in four bytes.
+    /// Method, path, the answer's ID, and the names and values of the headers. Each has its length before it, in four
+    /// bytes.
     private let texts: [UInt8]
 
-    /// About so many bytes are kept.
+    /// The approximate size in bytes.
     var size: Int { MemoryLayout<Self>.size + texts.count + body.count + 64 }
 
     init(_ entry: JournalEntry) {
@@ -51,7 +52,7 @@ struct JournalRecord: Sendable {
         self.texts = texts
     }
 
-    /// As it was.
+    /// The entry in its original form.
     var entry: JournalEntry {
         var rest = texts[...]
         let (method, path, requestID) = (Self.next(&rest), Self.next(&rest), Self.next(&rest))

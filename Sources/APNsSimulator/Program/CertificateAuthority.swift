@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import SwiftASN1
 internal import X509
 
-/// The authority that signs the simulator's certificate. It is kept in the folder, so that a client that trusts
-/// `ca.pem` trusts the next start too.
+/// The authority that signs the simulator's certificate. It is stored in the folder, so that a client that trusts
+/// `ca.pem` also trusts it after a restart.
 struct CertificateAuthority {
     static let certificateFile = "ca.pem"
     static let keyFile = "ca.key"
@@ -18,10 +18,10 @@ struct CertificateAuthority {
     private static let leafLifetime = 397 * Self.day
     private static let day = 86_400.0
 
-    /// Takes the authority that is in `folder`, or makes one there.
+    /// Reads the authority from `folder`, or creates it there.
     ///
-    /// - Throws: when one of its two files is missing, broken or out of date. Nothing is overwritten: `ca.pem` might be
-    ///   somebody else's.
+    /// - Throws: if one of its two files is missing, broken or expired. Nothing is overwritten, because `ca.pem` might
+    ///   belong to somebody else.
     init(in folder: Folder, now: Date) throws(SimulatorError) {
         switch (try folder.read(Self.certificateFile), try folder.read(Self.keyFile)) {
         case (let certificate?, let key?):
@@ -73,8 +73,8 @@ struct CertificateAuthority {
         }
     }
 
-    /// A server certificate for `key`, signed by this authority. It is made anew at each start, so it never expires
-    /// in a folder that is used.
+    /// A server certificate for `key`, signed by this authority. A new one is made at each start, so it does not
+    /// expire.
     func issue(for key: P256.Signing.PrivateKey, names: ServerNames, now: Date) throws(SimulatorError) -> String {
         do {
             let publicKey = Certificate.PublicKey(key.publicKey)

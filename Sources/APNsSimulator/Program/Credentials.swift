@@ -1,7 +1,7 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// All that is read from, and where it is missing made in, the simulator's folder.
+/// The files of the simulator's folder. Missing ones are created.
 struct Credentials {
     static let serverKeyFile = "server.key"
     static let serverCertificateFile = "server.pem"
@@ -9,11 +9,11 @@ struct Credentials {
 
     /// PEM: the server's certificate.
     let certificate: String
-    /// PEM: a certificate of the same key for a name that no client asks for.
+    /// PEM: a certificate with the same key, for a name that no client asks for.
     let otherCertificate: String
-    /// PEM: its key.
+    /// PEM: the private key of both certificates.
     let serverKey: String
-    /// Of every `AuthKey_<KEYID>.p8` in the folder.
+    /// The keys of every `AuthKey_<KEYID>.p8` in the folder.
     let providerKeys: [ProviderKey]
 
     init(
@@ -29,7 +29,7 @@ struct Credentials {
         providerKeys = try Self.providerKeys(in: folder, teams: teams, scopes: scopes)
     }
 
-    /// The P-256 key in a file; a new one, written there, if there is none.
+    /// The P-256 key in a file. If there is no file, a new key is written there.
     private static func key(_ name: String, in folder: Folder) throws(SimulatorError) -> P256.Signing.PrivateKey {
         guard let text = try folder.read(name) else {
             let key = P256.Signing.PrivateKey()

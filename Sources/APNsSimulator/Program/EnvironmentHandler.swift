@@ -2,8 +2,8 @@ internal import APNsWire
 internal import HTTP2
 internal import JSON
 
-/// One port: one environment's requests, and APNs' manners towards a connection. A client that asks for one of Apple's
-/// hosts by name gets that host's environment and service, whatever the port.
+/// The handler of one port: it serves one environment, and treats connections like APNs. A client that asks for one of
+/// Apple's hosts by name (SNI) gets that host's environment and service, on every port.
 struct EnvironmentHandler: HTTP2ServerHandler {
     let environment: APNsEnvironment
     let core: SimulatorCore
@@ -37,7 +37,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
         }
     }
 
-    /// Whether a connection fails before it is one.
+    /// Whether a connection fails during TLS.
     func admission(serverName: String?) -> HTTP2Admission {
         let environment = serverName.flatMap(HostService.named)?.environment ?? environment
         return core.change { memory, _ in

@@ -8,7 +8,7 @@ internal import FoundationEssentials
     internal import Darwin
 #endif
 
-/// The simulator's folder: a few small files, private ones readable by their owner alone.
+/// The simulator's folder with a few small files. Only the owner can read the private ones.
 struct Folder {
     enum Access: mode_t {
         case everyone = 0o644
@@ -17,7 +17,7 @@ struct Folder {
 
     let path: String
 
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it does not exist.
     init(_ path: String) throws(SimulatorError) {
         self.path = path
         do {
@@ -31,7 +31,7 @@ struct Folder {
 
     /// The text of a file; `nil` if there is none.
     ///
-    /// - Throws: when it is there and cannot be read as text.
+    /// - Throws: if the file exists but cannot be read as text.
     func read(_ name: String) throws(SimulatorError) -> String? {
         guard FileManager.default.fileExists(atPath: path(name)) else { return nil }
         guard let data = FileManager.default.contents(atPath: path(name)),
@@ -40,7 +40,7 @@ struct Folder {
         return text
     }
 
-    /// Replaces a file as a whole: another process reads the old text or the new, and never a private one with
+    /// Replaces a file atomically. Another process reads either the old or the new text, and a private file never has
     /// wider access.
     func write(_ text: String, to name: String, access: Access) throws(SimulatorError) {
         let temporary = path(".\(name).\(getpid()).\(UInt32.random(in: .min ... .max))")
@@ -70,7 +70,7 @@ struct Folder {
     }
 }
 
-/// `write(2)` until all is written; the method of that name would hide it in `Folder`.
+/// Calls `write(2)` until everything is written. It is a free function, because `Folder` has a method named `write`.
 private func writeAll(_ bytes: [UInt8], to file: CInt) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -1,19 +1,20 @@
-/// Which team each provider key belongs to; a `.p8` file does not say.
+/// The team of each provider key, because a `.p8` file does not contain it.
 package struct KeyTeams: Sendable, Hashable {
-    /// The team of keys that are not named.
+    /// The team of all keys that are not in `byKeyID`.
     package var other: String
-    /// The teams of those that are.
+    /// The teams by key ID.
     package var byKeyID: [String: String]
 
-    /// Names teams; without any, all keys are the simulator's own team's.
+    /// Sets teams. Without any, all keys belong to the simulator's own team.
     package init(other: String = SimulatorIdentity.teamID, byKeyID: [String: String] = [:]) {
         self.other = other
         self.byKeyID = byKeyID
     }
 
-    /// Reads a list of `KEYID=TEAM`, or a bare `TEAM` for all keys that are not named; the last of a kind counts.
+    /// Parses a list of `KEYID=TEAM`; a bare `TEAM` is for all other keys. If an entry occurs twice, the last one
+    /// counts.
     ///
-    /// - Throws: for an empty key id or team.
+    /// - Throws: if a key ID or team is empty.
     package init(parsing list: [String]) throws(SimulatorError) {
         self.init()
         for text in list {
@@ -28,10 +29,10 @@ package struct KeyTeams: Sendable, Hashable {
     subscript(keyID: String) -> String { byKeyID[keyID] ?? other }
 }
 
-/// The provider the simulator makes for itself.
+/// The provider that the simulator creates for itself.
 package enum SimulatorIdentity {
-    /// The name of its key: the `kid` of its tokens.
+    /// The ID of its key: the `kid` of its tokens.
     package static let keyID = "SIMULATOR1"
-    /// The `iss` of its tokens.
+    /// Its team: the `iss` of its tokens.
     package static let teamID = "SIMULATOR1"
 }

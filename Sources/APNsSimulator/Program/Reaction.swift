@@ -1,12 +1,12 @@
 internal import APNsWire
 
-/// The reaction to a request: on its stream, its connection, and others.
+/// The reaction to a request, on its stream, its connection or other connections.
 struct Reaction: Sendable {
     enum Step: Sendable {
         case respond(SimulatorAnswer)
         case reset(code: UInt32)
         case effect(ConnectionEffect)
-        /// GOAWAY that says this request was not processed.
+        /// A GOAWAY that says that this request was not processed.
         case goAwayBefore(reason: String, code: UInt32)
         /// Every connection of the environment gets GOAWAY.
         case everybodyLeaves(APNsEnvironment, reason: String, code: UInt32)
@@ -19,23 +19,23 @@ struct Reaction: Sendable {
         case hold(Hold)
     }
 
-    /// Done at once.
+    /// The steps to perform at once.
     var steps: [Step] = []
-    /// Done after `delay`.
+    /// The steps to perform after `delay`.
     var later: [Step] = []
     var delay: Delay?
     var fate = JournalEntry.Fate.answered
 
     private init() {}
 
-    /// The answer, with its effects.
+    /// Sends the answer, with its effects on the connection.
     init(_ answer: SimulatorAnswer) {
         steps.reserveCapacity(answer.effects.count + 1)
         for effect in answer.effects { steps.append(.effect(effect)) }
         steps.append(.respond(answer))
     }
 
-    /// An answer as a fault changes it; `nil` when the fault prevented it.
+    /// The answer as changed by a fault; `nil`: the fault prevented the processing.
     init(_ answer: SimulatorAnswer?, _ action: FaultAction, environment: APNsEnvironment) {
         self.init()
         if let answer { self = Reaction(answer) } else { fate = .unprocessed }

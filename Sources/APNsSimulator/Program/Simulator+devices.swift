@@ -8,21 +8,21 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
         case active, stale, ended, dismissed
     }
 
-    /// 1 for the first of its device.
+    /// 1 for the device's first activity.
     package let number: Int
-    /// In lowercase.
+    /// The bundle ID in lower case.
     package let bundleID: String
     /// The Swift type of its attributes.
     package let attributesType: String
     /// Its present state.
     package let state: State
-    /// JSON, byte for byte as it was sent.
+    /// JSON, byte for byte as received.
     package let contentState: [UInt8]
-    /// Seconds since 1970: that of the newest push shown.
+    /// The timestamp of the newest applied push, in seconds since 1970.
     package let timestamp: Int
-    /// JSON of the newest alert, if there was one.
+    /// The newest alert as JSON; `nil`: there was none.
     package let alert: [UInt8]?
-    /// Its own push token, in hexadecimal, if it has one.
+    /// Its own push token in hex; `nil`: it has none.
     package let updateToken: String?
     /// One line for people.
     package let description: String
@@ -40,12 +40,12 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Virtual phones, for tests and demos: the control API's calls, in process.
+/// Virtual phones for tests and demos. These are the control API's calls within the process.
 extension Simulator {
-    /// Makes a device with some apps.
+    /// Adds a device with some apps.
     ///
-    /// - Returns: its push-to-start tokens by bundle ID in lowercase.
-    /// - Throws: `SimulatorError`: before the start, or when there is a device of that name.
+    /// - Returns: its push-to-start tokens by bundle ID in lower case.
+    /// - Throws: `SimulatorError` before the start, or if the name is taken.
     @discardableResult
     package func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int = 18, bundleIDs: [String] = []
@@ -55,10 +55,10 @@ extension Simulator {
         }
     }
 
-    /// A person opens the app and follows a match: an activity that listens to a channel.
+    /// Starts an activity that listens to a channel, as if a person opened the app and followed a match.
     ///
     /// - Parameter contentState: JSON.
-    /// - Throws: `SimulatorError`: no such device, no such channel.
+    /// - Throws: `SimulatorError` if the device or the channel does not exist.
     @discardableResult
     package func startActivity(
         on id: String, of bundleID: String, channelID: String, attributesType: String = "Activity",
@@ -72,10 +72,11 @@ extension Simulator {
         }
     }
 
-    /// A person allows an activity that a push started without a channel, and its app gets a token for it.
+    /// Allows an activity that a push started without a channel, as a person would. Its app then gets a push token for
+    /// it.
     ///
-    /// - Returns: the token in hexadecimal, the same each time.
-    /// - Throws: `SimulatorError`: there is no such activity, or it listens to a channel.
+    /// - Returns: the token in hex, the same in every call.
+    /// - Throws: `SimulatorError` if the activity does not exist, or listens to a channel.
     @discardableResult
     package func allow(activity number: Int, on id: String) throws -> String {
         try changeDevices { memory, now throws(SimulatorError) in
@@ -86,19 +87,19 @@ extension Simulator {
         }
     }
 
-    /// Takes a device offline, or brings it back, when it gets the messages that APNs kept.
+    /// Takes a device offline or online. When it is back online, it gets the messages that APNs stored.
     package func setOnline(_ isOnline: Bool, device id: String) {
         _ = core?.change { memory, now in memory.apns.setOnline(isOnline, device: id, now: now) }
     }
 
-    /// The content of a device's lock screen now; empty when there is no such device.
+    /// The activities on a device's lock screen now; empty if there is no such device.
     package func lockScreen(of id: String) -> [ShownActivity] {
         core?.change { memory, now in
             (memory.apns.devices.byID[id]?.lockScreen(at: now) ?? []).map { ShownActivity($0, at: now) }
         } ?? []
     }
 
-    /// Every lock screen, by device.
+    /// All lock screens, by device.
     package func lockScreens() -> [(device: String, activities: [ShownActivity])] {
         core?.change { memory, now in
             memory.apns.devices.sorted.map { device in
@@ -107,8 +108,8 @@ extension Simulator {
         } ?? []
     }
 
-    /// Every lock screen, at the start and after each change, until the simulator stops or the task is cancelled.
-    /// Changes that come faster than they are read are seen together.
+    /// All lock screens, now and after each change, until the simulator stops or the task is cancelled. Changes that
+    /// follow faster than they are read are combined.
     package func lockScreenChanges() -> AsyncStream<[(device: String, activities: [ShownActivity])]> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
@@ -125,9 +126,10 @@ extension Simulator {
         }
     }
 
-    /// Waits until a device's lock screen is as wanted; wakes with every change of a lock screen, without polling.
+    /// Waits until a device's lock screen is as wanted. It checks after every change of a lock screen, and does not
+    /// poll.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the simulator stops first; `SimulatorError` before the
+    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops first; `SimulatorError` before the
     ///   start.
     @discardableResult
     package func lockScreen(
@@ -144,14 +146,14 @@ extension Simulator {
         }
     }
 
-    /// Turns one of the quirks.
+    /// Sets a quirk.
     ///
-    /// - Throws: `SimulatorError` that lists what there is, for a name or a value that is not there.
+    /// - Throws: `SimulatorError` for an unknown name or value, with a list of the known ones.
     package func setQuirk(_ name: String, to value: String) throws {
         try changeDevices { memory, _ throws(SimulatorError) in try memory.apns.quirks.set(name, to: value) }
     }
 
-    /// The simulator's clock goes ahead: expirations, stale dates, tokens.
+    /// Moves the simulator's clock ahead, which affects expirations, stale dates and tokens.
     package func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         look { memory in
@@ -160,9 +162,9 @@ extension Simulator {
         }
     }
 
-    /// Adds faults from a script in JSON; see docs/simulator.md.
+    /// Adds the faults of a JSON script (docs/simulator.md).
     ///
-    /// - Throws: `SimulatorError`: what is wrong, and where. Nothing was added then.
+    /// - Throws: `SimulatorError` that says what is wrong, and where. Then nothing was added.
     package func addFaults(_ script: String) throws {
         let file = try FaultFile(Array(script.utf8), at: "the script")
         if let failure = try changeDevices({ memory, _ throws(SimulatorError) in memory.faults.add(file) }) {
@@ -170,9 +172,9 @@ extension Simulator {
         }
     }
 
-    /// Takes another bucket, in the form of the control API.
+    /// Adds a bucket, in the JSON of the control API.
     ///
-    /// - Throws: `SimulatorError`: before the start, or for a bucket that cannot be read.
+    /// - Throws: `SimulatorError` before the start, or if the bucket cannot be read.
     package func addBucket(_ bucket: String) throws {
         guard let value = JSONValue(parsing: Array(bucket.utf8)) else {
             throw SimulatorError("The bucket is not JSON.")

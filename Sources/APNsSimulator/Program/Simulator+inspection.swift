@@ -2,27 +2,27 @@ package import APNsWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// A simulator's state for tests, also after it stopped. Before the start there is none.
+/// The state of a simulator, for tests. It stays readable after a stop; before the start there is none.
 extension Simulator {
-    /// Where it listens; `nil` unless it runs.
+    /// The addresses of the listeners; `nil` unless the simulator runs.
     package var addresses: SimulatorAddresses? {
         running.withLock { phase in
             if case .running(_, _, let addresses) = phase { addresses } else { nil }
         }
     }
 
-    /// The newest requests, oldest first, at most `SimulatorOptions.journalCapacity`.
+    /// The newest requests, the oldest first. There are at most `SimulatorOptions.journalCapacity`.
     package func journal() -> [JournalEntry] { look { $0.journal.entries } ?? [] }
 
-    /// Forgets the requests so far. Callers that wait for some keep what they have found.
+    /// Removes all requests. Callers that wait keep the requests they have found.
     package func clearJournal() { look { $0.journal.removeAll() } }
 
-    /// The app's channels in the order they were created. The bundle ID matches without regard to case.
+    /// The app's channels in the order of their creation. The bundle ID's case does not matter.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
         look { $0.apns.channels(of: bundleID, in: environment) } ?? []
     }
 
-    /// The stored message for a device that comes online now.
+    /// The message that a device would get if it came online now; `nil`: none.
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment
     ) -> StoredMessage? {
@@ -31,10 +31,11 @@ extension Simulator {
         } ?? nil
     }
 
-    /// Waits until `count` requests that match are in the journal, those it holds already included; wakes by the
-    /// request itself, without polling.
+    /// Waits until `count` matching requests are in the journal, including those already there. A new request wakes the
+    /// caller; nothing is polled.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the simulator stops; `SimulatorError` before its start.
+    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops; `SimulatorError` before the
+    ///   start.
     @discardableResult
     package func requests(
         _ count: Int, where matches: @escaping @Sendable (JournalEntry) -> Bool = { _ in true }

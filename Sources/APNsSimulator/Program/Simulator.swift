@@ -5,29 +5,30 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// APNs for Live Activities as a program: real HTTP/2 over TLS, a port per environment, state in memory, and in a file
-/// when asked for.
+/// APNs for Live Activities as a program: HTTP/2 over TLS, one port per environment, with its state in memory and
+/// optionally in a file.
 ///
-/// Start it once with `start()` (tests, a demo), or let a service group `run()` it. After `stop()` it is done; another
-/// one with the same folder has the same certificate authority and keys, and channels only if they were kept.
+/// Start it once with `start()` (tests, a demo), or let a service group `run()` it. It cannot be restarted after
+/// `stop()`. Another simulator with the same folder has the same certificate authority and keys, and the same channels
+/// if there is a state file.
 package final class Simulator: Service {
-    /// As it was made; they do not change.
+    /// The options it was created with.
     package let options: SimulatorOptions
     let running = Mutex(Phase.idle)
     private let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
     let started = StartSignal()
 
-    /// Bytes of one body after which its stream is reset: no client that means well sends so many.
+    /// The most bytes of one body. Beyond it the stream is reset; no normal client sends so much.
     static let maximumBodyRead = 1 << 20
-    /// Of one environment at a time.
+    /// The most connections of one environment at a time.
     static let maximumConnections = 2_000
 
     enum Phase: Sendable {
         case idle
         case starting
         case running(SimulatorCore, Servers, SimulatorAddresses)
-        /// Its journal can still be read.
+        /// Stopped; the journal is still readable.
         case stopped(SimulatorCore?)
     }
 
@@ -46,7 +47,7 @@ package final class Simulator: Service {
         }
     }
 
-    /// - Parameter announce: called by `run()` once requests are served.
+    /// - Parameter announce: called by `run()` as soon as requests are served.
     package init(
         options: SimulatorOptions, logger: Logger, announce: @escaping @Sendable (SimulatorAddresses) -> Void = { _ in }
     ) {
@@ -55,10 +56,10 @@ package final class Simulator: Service {
         self.announce = announce
     }
 
-    /// Reads or makes the folder's files and listens on both ports.
+    /// Reads or creates the folder's files, and listens on both ports.
     ///
-    /// - Throws: a line that says what to do: a folder that cannot be used, a broken file in it, a port in use. Nothing
-    ///   listens then.
+    /// - Throws: an error in one line, with advice: the folder cannot be used, a file in it is broken, or a port is in
+    ///   use. Then nothing listens.
     @discardableResult
     package func start() async throws -> SimulatorAddresses {
         try begin()
@@ -70,7 +71,7 @@ package final class Simulator: Service {
         }
     }
 
-    /// Stops listening, closes the connections. Answers still withheld are never given.
+    /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
         let servers = running.withLock { phase -> Servers? in
             guard case .running(let core, let servers, _) = phase else {
@@ -86,11 +87,11 @@ package final class Simulator: Service {
         for watcher in look({ $0.watchers.close() }) ?? [] { watcher.finish() }
     }
 
-    /// Serves until graceful shutdown or cancellation; starts first, unless `start()` was called before.
+    /// Serves until a graceful shutdown or a cancellation. It starts first, unless `start()` was called.
     package func run() async throws {
         let addresses = if let addresses { addresses } else { try await start() }
         announce(addresses)
-        // Cancelled: the same end.
+        // A cancellation ends in the same way.
         try? await gracefulShutdown()
         await stop()
     }
@@ -142,7 +143,7 @@ package final class Simulator: Service {
         return addresses
     }
 
-    /// APNs as it is before its first request.
+    /// The state before the first request.
     private func prepare(_ credentials: Credentials) throws(SimulatorError) -> SimulatorCore {
         var state = SimulatorState(
             keys: credentials.providerKeys, channelLimit: options.channelLimit, seed: options.seed)
@@ -165,13 +166,13 @@ package final class Simulator: Service {
             host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
             privateKey: .bytes(Array(credentials.serverKey.utf8)))
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
-        // Beyond every documented limit, so that a request that is too large is refused in APNs' words.
+        // Larger than every documented limit, so that APNs' rules refuse a request that is too large.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
-        // Answers come at once, or are withheld by a test that has ended: nothing is worth a long wait.
+        // Answers are sent at once, or a test that has ended withholds them. So a long wait is useless.
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections
-        // As Apple's hosts do (docs/internals/apns.md 1.1): a client must put up with it.
+        // Apple's hosts ask for a client certificate, too (docs/internals/apns.md 1.1); a client must tolerate it.
         configuration.asksForClientCertificate = true
         let handler = EnvironmentHandler(environment: environment, core: core, connections: connections)
         configuration.admission = { handler.admission(serverName: $0) }

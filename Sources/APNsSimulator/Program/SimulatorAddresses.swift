@@ -1,21 +1,21 @@
 package import APNsWire
 
-/// Where a running simulator is found.
+/// The addresses of a running simulator.
 package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
-    /// A host a client on this machine can connect to.
+    /// A host that clients on this machine can connect to.
     package let host: String
-    /// Where the development environment is served.
+    /// The port of the development environment.
     package let developmentPort: Int
-    /// Where the production environment is served.
+    /// The port of the production environment.
     package let productionPort: Int
-    /// PEM of the authority that signed the server's certificate.
+    /// A PEM file with the authority that signed the server's certificate.
     package let caFile: String
-    /// The provider key made by the simulator.
+    /// The file of the provider key that the simulator created.
     package let keyFile: String
-    /// Base URL of the control API, if there is one.
+    /// The base URL of the control API; `nil`: there is none.
     package var controlURL: String?
 
-    /// The base URL that stands for Apple's hosts of one environment; both management and broadcasts.
+    /// The base URL in place of Apple's hosts of one environment, for management and broadcasts.
     package func url(_ environment: APNsEnvironment) -> String {
         Self.url("https", host, port(environment))
     }
@@ -32,13 +32,13 @@ package struct SimulatorAddresses: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The program's one line: `listening`, then `name=value` pairs.
+    /// The line that the program prints: `listening`, then `name=value` pairs.
     package var description: String {
         "listening development=\(url(.development)) production=\(url(.production)) ca=\(caFile) key=\(keyFile)"
             + (controlURL.map { " control=\($0)" } ?? "")
     }
 
-    /// An address that means "every interface" is not one to connect to.
+    /// Replaces an address that means "every interface", because a client cannot connect to it.
     static func reachable(_ host: String) -> String {
         switch host {
         case "0.0.0.0": "127.0.0.1"

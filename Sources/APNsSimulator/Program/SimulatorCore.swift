@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import Synchronization
 
-/// The simulator behind its sockets: takes a request, decides, writes the journal, and gives or withholds the answer.
+/// The simulator without its sockets: it processes a request, writes the journal, and sends or withholds the answer.
 final class SimulatorCore: Sendable {
     struct Memory: Sendable {
         var apns: SimulatorState
@@ -11,12 +11,12 @@ final class SimulatorCore: Sendable {
         var interventions = Interventions()
         var faults: FaultBook
         var counters = Counters()
-        /// Seconds the simulator's clock is ahead.
+        /// Seconds by which the simulator's clock is ahead.
         var clockOffset = 0.0
         var watchers = Watchers()
     }
 
-    /// One lock over all: a request is a few microseconds within it. Change devices through `change`.
+    /// One lock for everything; a request holds it for a few microseconds. Use `change` to change devices.
     let memory: Mutex<Memory>
     private let clock: @Sendable () -> Date
     private let logger: Logger
@@ -30,7 +30,7 @@ final class SimulatorCore: Sendable {
         self.logger = logger
     }
 
-    /// Reads or changes the state, at the simulator's time, and wakes the callers that watch the lock screens.
+    /// Reads or changes the state at the simulator's time, and wakes the callers that wait for lock screens.
     func change<Result: Sendable>(_ body: @Sendable (inout Memory, Date) -> Result) -> Result {
         let clock = clock()
         let (result, woken) = memory.withLock { memory in
@@ -43,7 +43,7 @@ final class SimulatorCore: Sendable {
         return result
     }
 
-    /// - Parameter perform: called at once, later, or never; on any thread, without the lock.
+    /// - Parameter perform: called at once, later or never, on any thread and without the lock.
     func receive(_ request: SimulatorRequest, perform: @escaping @Sendable ([Reaction.Step]) -> Void) {
         let (reaction, completed) = change { memory, now in
             let (answer, reaction, fault) = Self.decide(request, &memory, now: now)

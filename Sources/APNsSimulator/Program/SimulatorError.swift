@@ -1,4 +1,4 @@
-/// Why the simulator cannot start: one line that says what to do.
+/// An error of the simulator, in one line with advice.
 package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence, without a line break.
     package let message: String
@@ -6,6 +6,6 @@ package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertibl
     /// - Parameter message: says what is wrong and what to do, in one line.
     package init(_ message: String) { self.message = message }
 
-    /// The message alone: what a command prints after `Error:`.
+    /// The message alone; a command prints it after `Error:`.
     package var description: String { message }
 }

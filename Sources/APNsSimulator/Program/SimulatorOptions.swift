@@ -3,44 +3,44 @@ package import FoundationEssentials
 
 /// The options of a simulator.
 package struct SimulatorOptions: Sendable {
-    /// Address or name to listen on.
+    /// The address or name to listen on.
     package var host = "127.0.0.1"
-    /// The development environment's port; production has the next one. 0: two free ports.
+    /// The port of the development environment; production has the next one. 0: two free ports.
     package var port = 0
-    /// Folder of the certificate authority and the provider keys; made if it is not there.
+    /// The folder of the certificate authority and the provider keys. It is created if it does not exist.
     package var directory: String
-    /// Named behaviours.
+    /// The variants of APNs' behaviour.
     package var quirks = Quirks()
-    /// How management paths treat capitals in a bundle ID: the quirk of that name.
+    /// How management paths treat capitals in a bundle ID (quirk `capitals`).
     package var capitals: CapitalsRule {
         get { quirks.capitals }
         set { quirks.capitals = newValue }
     }
-    /// Channels of one app in one environment.
+    /// The most channels of one app in one environment.
     package var channelLimit = APNsLimits.channels
-    /// Which teams the keys in `directory` belong to.
+    /// The teams of the keys in `directory`.
     package var teams = KeyTeams()
-    /// The scopes of the keys in `directory`, by key ID; a key that is not named has none.
+    /// The scopes of the keys in `directory`, by key ID. A key without an entry is not restricted.
     package var keyScopes: [String: KeyScope] = [:]
-    /// A file of faults to begin with.
+    /// A file with faults to begin with.
     package var faultFile: String?
-    /// Where apps, channels, messages and devices are kept over restarts; `nil`: nowhere.
+    /// The file that stores apps, channels, messages and devices for the next start; `nil`: nothing is stored.
     package var stateFile: String?
     /// The port of the control API; 0: a free one; `nil`: there is none.
     package var controlPort: Int?
-    /// Where the control API listens. It asks for no password: not for the world.
+    /// The address of the control API. It needs no password, so do not open it to other machines.
     package var controlHost = "127.0.0.1"
-    /// Requests the journal keeps, the newest ones.
+    /// The most requests in the journal.
     package var journalCapacity = 5_000
-    /// Ids and the tails of channel IDs follow from it.
+    /// Makes IDs and the tails of channel IDs reproducible.
     package var seed = UInt64.random(in: .min ... .max)
-    /// The simulator's clock: tokens, expirations and journal go by it.
+    /// The simulator's clock, for tokens, expirations and the journal.
     package var now: @Sendable () -> Date = { Date() }
 
-    /// The defaults: free ports on this machine, everything as Apple has it.
+    /// The defaults: free ports on this machine, and Apple's limits.
     package init(directory: String) { self.directory = directory }
 
-    /// - Throws: for a number out of its range.
+    /// - Throws: if a number is out of range.
     func validate() throws(SimulatorError) {
         guard (0...65_534).contains(port) else {
             throw SimulatorError(

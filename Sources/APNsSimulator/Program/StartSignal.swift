@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that happens once, and the callers that wait for it.
+/// A signal that is given once, and its waiting callers.
 final class StartSignal: Sendable {
     private struct State {
         var isFired = false
@@ -18,7 +18,7 @@ final class StartSignal: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Returns when it has happened, or when the task is cancelled.
+    /// Returns when the signal was given, or the task is cancelled.
     func wait() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
         let isFired = state.withLock { state in

@@ -2,7 +2,7 @@
 struct Watchers: Sendable {
     private var continuations: [Int: AsyncStream<Never>.Continuation] = [:]
     private var made = 0
-    /// No caller needs to wait any more.
+    /// Whether the simulator has stopped, so that no caller waits any longer.
     private(set) var isClosed = false
 
     mutating func add(_ continuation: AsyncStream<Never>.Continuation) -> Int {
@@ -13,13 +13,13 @@ struct Watchers: Sendable {
 
     mutating func remove(_ id: Int) { continuations[id] = nil }
 
-    /// The simulator stops: later callers do not wait either.
+    /// Stops all waits, because the simulator stops. Later callers do not wait either.
     mutating func close() -> [AsyncStream<Never>.Continuation] {
         isClosed = true
         return take()
     }
 
-    /// All of them, to be finished once no lock is held.
+    /// All waiting callers. Finish them after the lock is released.
     mutating func take() -> [AsyncStream<Never>.Continuation] {
         defer { continuations = [:] }
         return Array(continuations.values)

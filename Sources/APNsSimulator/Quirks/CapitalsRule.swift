@@ -1,7 +1,7 @@
 /// How the management paths treat capitals in a bundle ID (docs/internals/apns.md section 7).
 package enum CapitalsRule: String, Sendable, Hashable, CaseIterable {
-    /// 403 `TopicMismatch`, as seen live in 2024; a broadcast takes capitals all the same.
+    /// 403 `TopicMismatch`, as seen live in 2024. Broadcasts still accept capitals.
     case refused
-    /// As Apple's samples suggest.
+    /// Accepted, as Apple's samples suggest.
     case accepted
 }

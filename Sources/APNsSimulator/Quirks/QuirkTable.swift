@@ -1,8 +1,8 @@
-/// One quirk as people see it: a name, its values, where it comes from.
+/// One quirk for people: its name, its values, and its source.
 package struct Quirk: Sendable {
-    /// As in `--quirk name=value`.
+    /// The name, as in `--quirk name=value`.
     package let name: String
-    /// Its summary, in one line.
+    /// A summary in one line.
     package let summary: String
     /// The source: docs/internals/conformance.md lists most of them.
     package let source: String
@@ -11,7 +11,7 @@ package struct Quirk: Sendable {
     fileprivate let read: @Sendable (Quirks) -> String
     fileprivate let write: @Sendable (inout Quirks, String) -> Bool
 
-    /// The value of first choice.
+    /// The default value.
     package var standard: String { values.first ?? "" }
 
     fileprivate init<Value: RawRepresentable & CaseIterable & Sendable>(
@@ -32,7 +32,7 @@ package struct Quirk: Sendable {
 }
 
 extension Quirks {
-    /// Every quirk there is.
+    /// All quirks.
     package static let table: [Quirk] = [
         Quirk(
             "capitals", \.capitals, "capitals in a bundle ID on management paths: 403 TopicMismatch, or accepted",
@@ -93,12 +93,12 @@ extension Quirks {
             "documented for broadcasts without regard to environment, for device pushes in development only"),
     ]
 
-    /// The value of a quirk by name; `nil` when there is none of that name.
+    /// The value of a quirk by its name; `nil`: there is no such quirk.
     package subscript(name: String) -> String? {
         Self.table.first { $0.name == name }.map { $0.read(self) }
     }
 
-    /// - Throws: a line that lists the names or values, for one that is unknown.
+    /// - Throws: an error with a list of the names or values if the name or value is unknown.
     package mutating func set(_ name: String, to value: String) throws(SimulatorError) {
         guard let quirk = Self.table.first(where: { $0.name == name }) else {
             let names = Self.table.map(\.name).joined(separator: ", ")
@@ -110,9 +110,9 @@ extension Quirks {
         }
     }
 
-    /// Reads a list of `name=value`; the last of a name counts.
+    /// Sets a list of `name=value`. If a name occurs twice, the last value counts.
     ///
-    /// - Throws: a line that says what to write, for anything else.
+    /// - Throws: an error that says what to write.
     package mutating func set(_ list: [String]) throws(SimulatorError) {
         for text in list {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

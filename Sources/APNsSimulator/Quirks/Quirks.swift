@@ -1,9 +1,9 @@
 internal import APNsWire
 
-/// How APNs behaves where its documentation, observation and inference differ, or where it says nothing: one value per
-/// quirk. The defaults are the behaviour seen live; where it was not observed, the stricter reading.
+/// The variants of APNs' behaviour, where its documentation, observations and inference differ or say nothing. There is
+/// one value for each quirk. The default is the observed behaviour; if none was observed, the stricter one.
 ///
-/// `table` names them for the command line and the control API, each with its source.
+/// `table` has the names for the command line and the control API, and the sources.
 package struct Quirks: Sendable, Hashable {
     var capitals = CapitalsRule.refused
     var capabilityOff = CapabilityOffReason.broadcastFeatureNotEnabled
@@ -24,7 +24,7 @@ package struct Quirks: Sendable, Hashable {
     var storedOnSubscribe = Switch.off
     var productionUniqueID = Switch.on
 
-    /// All as seen live.
+    /// All defaults.
     package init() {}
 
     enum CapabilityOffReason: String, CaseIterable {
@@ -49,7 +49,7 @@ package struct Quirks: Sendable, Hashable {
 
     enum MissingExpiration: String, CaseIterable {
         case refused = "BadExpirationDate"
-        /// Taken for 0.
+        /// Treated as 0.
         case accepted
     }
 
@@ -107,7 +107,7 @@ package struct Quirks: Sendable, Hashable {
 }
 
 extension Quirks {
-    /// The reason as it is spelled on the wire: canonical, but where a quirk says otherwise.
+    /// The spelling of a reason in answers. Quirks may change it.
     func spelling(of reason: APNsReason) -> String {
         switch reason {
         case .broadcastFeatureNotEnabled: capabilityOff.rawValue

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 extension Snapshot {
     /// Reads a text into an empty state.
     ///
-    /// - Throws: where the text is none that `text(of:)` writes.
+    /// - Throws: if `text(of:)` cannot have written the text; the error says where.
     static func restore(_ text: [UInt8], into state: inout SimulatorState, at place: String) throws(SimulatorError) {
         guard let value = JSONValue(parsing: text) else {
             throw SimulatorError("\(place) is not JSON: remove it to begin anew, or name another file with --state.")

@@ -1,10 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The state that a restart keeps, as one JSON text: apps, channels, stored messages, phones. Not the journal, faults,
-/// quirks and connections: those belong to a run.
+/// The state that survives a restart, as one JSON text: apps, channels, stored messages, phones. The journal, faults,
+/// quirks and connections are not stored.
 enum Snapshot {
-    /// Raised when an older simulator could not read the text.
+    /// Increased when an older simulator cannot read the text.
     static let version = 1
 
     static func text(of state: SimulatorState) -> [UInt8] {
@@ -85,6 +85,6 @@ enum Snapshot {
         ]
     }
 
-    /// As text: the bytes of all that is kept were read as UTF-8 before.
+    /// The bytes as a JSON string. All stored bytes are valid UTF-8, because they were checked when received.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue { .string(String(decoding: bytes, as: UTF8.self)) }
 }

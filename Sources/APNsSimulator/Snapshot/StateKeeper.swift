@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import Synchronization
 
-/// Writes a simulator's state to its file: when it changed, every second at most, and at the end.
+/// Writes a simulator's state to its file: after changes, at most once a second, and at the end.
 final class StateKeeper: Sendable {
     private static let pause = Duration.seconds(1)
 
@@ -12,8 +12,8 @@ final class StateKeeper: Sendable {
     private let written = Mutex(0)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter path: of the file; its folder is made.
-    /// - Throws: when the file is there and cannot be read, or is not ours; nothing is overwritten then.
+    /// - Parameter path: the path of the file; its folder is created.
+    /// - Throws: if the file exists but cannot be read, or is not a snapshot. Then nothing is overwritten.
     init(_ core: SimulatorCore, path: String, logger: Logger) throws(SimulatorError) {
         self.core = core
         self.path = path
@@ -42,7 +42,7 @@ final class StateKeeper: Sendable {
         task.withLock { $0 = loop }
     }
 
-    /// Writes a last time.
+    /// Stops, and writes a last time.
     func stop() async {
         let loop = task.withLock { $0 }
         loop?.cancel()
@@ -50,10 +50,10 @@ final class StateKeeper: Sendable {
         write()
     }
 
-    /// Replaces the file, if the state changed since it was written.
+    /// Replaces the file, if the state has changed since the last write.
     private func write() {
         let written = written.withLock { $0 }
-        // Copied only when it is needed: the next change has to copy it again.
+        // Copy the state only if necessary, because the next change then has to copy it again.
         let state = core.change { memory, _ in memory.apns.revision == written ? nil : memory.apns }
         guard let state else { return }
         do throws(SimulatorError) {

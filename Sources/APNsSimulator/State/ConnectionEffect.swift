@@ -1,7 +1,7 @@
-/// Effects of APNs on a connection besides its answers.
+/// Effects on a connection in addition to the answers.
 enum ConnectionEffect: Sendable, Hashable {
     /// SETTINGS_MAX_CONCURRENT_STREAMS.
     case maximumStreams(Int)
-    /// GOAWAY with `{"reason":…}`; all that has come is still answered.
+    /// GOAWAY with `{"reason":…}`. All requests that have arrived are still answered.
     case goAway(reason: String, code: UInt32)
 }

@@ -3,15 +3,15 @@ internal import FoundationEssentials
 
 /// APNs' state of one connection (docs/internals/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
-    /// Streams of a connection that has not shown a token yet.
+    /// The most streams of a connection before its first valid token.
     static let unprovenStreams = 1
-    /// And once it has; about 1,000 were seen live.
+    /// The most streams after that; about 1,000 were seen live.
     static let provenStreams = 1_000
-    /// Refusals in a row after which a connection has one stream again, and after which it ends. That both happen is
-    /// documented, numbers are not.
+    /// The number of refusals in a row after which a connection may have only one stream, and after which it ends. Both
+    /// effects are documented, but not the numbers.
     static let slowAfter = 20
     static let endAfter = 100
-    /// A `BadDeviceToken` counts for so many other refusals: documented to end a connection sooner.
+    /// A `BadDeviceToken` counts as this many other refusals, because it is documented to end a connection sooner.
     static let badDeviceTokenWeight = 5
 
     private var bound: ProviderKey?
@@ -20,17 +20,17 @@ struct ConnectionState: Sendable {
     private var streams = unprovenStreams
     private var isEnding = false
 
-    /// Takes note of a good token.
+    /// Records a valid token.
     ///
-    /// - Throws: `UnrelatedKeyIdInToken` for a key that may not share the connection with the one first used on it;
-    ///   `TooManyProviderTokenUpdates` when `countsTokens`, for a token that replaces another too soon.
+    /// - Throws: `UnrelatedKeyIdInToken` if the key may not share the connection with its first key; with
+    ///   `countsTokens`, `TooManyProviderTokenUpdates` if the token replaces another too soon.
     mutating func admit(_ token: ProviderToken, countsTokens: Bool, now: Date) throws(Refusal) {
         if let bound, !bound.isRelated(to: token.key) { throw Refusal(.unrelatedKeyIdInToken) }
         if countsTokens { try tokens.admit(token, now: now) }
         if bound == nil { bound = token.key }
     }
 
-    /// Takes note of an answer and says what it means for the connection.
+    /// Records an answer, and returns its effects on the connection.
     mutating func note(_ answer: SimulatorAnswer, countsRefusals: Bool) -> [ConnectionEffect] {
         var effects: [ConnectionEffect] = []
         if answer.status < 400 {
@@ -58,13 +58,12 @@ struct ConnectionState: Sendable {
     }
 }
 
-/// How often tokens change: no sooner than 20 minutes after the one before (docs/internals/apns.md section 5).
+/// The rule that a token may be replaced after 20 minutes at the earliest (docs/internals/apns.md section 5).
 struct TokenHistory: Sendable {
     private var newest: (issuedAt: Double, since: Date)?
 
-    /// A token is too early when both its `iat` and its first use are less than 20 minutes after its predecessor's:
-    /// what exactly Apple counts is not known. Tokens signed again with the same `iat`, and older ones still under way,
-    /// are no change.
+    /// Refuses a token if both its `iat` and its first use are less than 20 minutes after its predecessor's. It is not
+    /// known what exactly Apple counts. A token with the same or an older `iat` is not a replacement.
     mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }

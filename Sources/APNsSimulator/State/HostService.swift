@@ -1,8 +1,9 @@
 internal import APNsWire
 
-/// The services of Apple's host names: the simulator's ports serve everything, its names only theirs.
+/// The services of Apple's host names. The simulator's ports serve everything, but each of Apple's names only its own
+/// service.
 package enum HostService: String, Sendable, Hashable {
-    /// No name of Apple's was asked for.
+    /// The client asked for none of Apple's names.
     case all
     /// `api-manage-broadcast…`: channels.
     case management
@@ -11,7 +12,7 @@ package enum HostService: String, Sendable, Hashable {
 
     /// Reads the name a client asked for (SNI).
     ///
-    /// - Returns: `nil` for one that is not Apple's.
+    /// - Returns: `nil` if the name is not Apple's.
     static func named(_ serverName: String) -> (service: HostService, environment: APNsEnvironment)? {
         table[serverName.lowercased()]
     }

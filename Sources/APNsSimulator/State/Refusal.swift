@@ -1,9 +1,9 @@
 internal import APNsWire
 
-/// A check that failed: carries the reason out of the checks to the one place that makes it an answer.
+/// The failure of a check. One place turns it into an answer.
 struct Refusal: Error, Hashable {
     var reason: APNsReason
-    /// Milliseconds since 1970: since when a device token is no good (410 only).
+    /// Milliseconds since 1970: the time since which a device token is invalid (only with 410).
     var timestamp: Int?
     /// Seconds, for `Retry-After`.
     var retryAfter: Int?

@@ -1,10 +1,10 @@
 /// The text of `apns-request-id` and `apns-unique-id`: a canonical lowercase UUID, 8-4-4-4-12 (docs/internals/apns.md
 /// 1.2).
 enum RequestID {
-    /// Whether APNs takes `text` as a request id.
+    /// Whether APNs accepts `text` as a request ID.
     ///
-    /// Uppercase digits are refused, which Apple's text demands and nobody has measured: a client that passes here
-    /// passes there.
+    /// Uppercase digits are refused. Apple's text demands that, but nobody has tested it; a client that passes this
+    /// check is safe in both cases.
     static func isCanonical(_ text: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count == 36 else { return false }

@@ -1,8 +1,8 @@
-/// The newest elements of a sequence, at most `capacity` of them, oldest first.
+/// The newest elements of a sequence, the oldest first. There are at most `capacity`.
 struct Ring<Element> {
     let capacity: Int
     private var storage: [Element?] = []
-    /// The oldest element; earlier ones are `nil`.
+    /// The index of the oldest element; earlier elements are `nil`.
     private var start = 0
 
     /// - Parameter capacity: 0 keeps nothing.
@@ -10,7 +10,7 @@ struct Ring<Element> {
 
     var count: Int { storage.count - start }
 
-    /// - Returns: the element that had to go for the new one; the new one itself when nothing is kept.
+    /// - Returns: the element that was removed for the new one; the new one itself if the capacity is 0.
     mutating func append(_ element: Element) -> Element? {
         guard capacity > 0 else { return element }
         let oldest = count == capacity ? removeOldest() : nil
@@ -23,7 +23,7 @@ struct Ring<Element> {
         let oldest = storage[start]
         storage[start] = nil
         start += 1
-        // Moved seldom enough that each element is moved once on average.
+        // This happens so rarely that each element is moved once on average.
         if start > 64, start * 2 > storage.count {
             storage.removeFirst(start)
             start = 0

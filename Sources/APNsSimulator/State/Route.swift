@@ -12,17 +12,17 @@ package struct Route: Hashable, Sendable {
         case broadcast
         case device
 
-        /// Served by Apple's management hosts, where capitals in a bundle ID are refused (section 7).
+        /// Whether Apple's management hosts serve it. These refuse capitals in a bundle ID (section 7).
         var isManagement: Bool { self != .broadcast && self != .device }
     }
 
     var operation: Operation
-    /// As it stands in the path: a bundle ID, or a device token.
+    /// The bundle ID or device token, as it is in the path.
     private var subject: Substring
 
-    /// - Throws: `BadPath` for a path APNs does not serve (a query, an empty bundle ID or one outside `A-Z a-z 0-9 . -`
-    ///   included); `MethodNotAllowed` for a known path with another method. Both come before the token is looked
-    ///   at, as observed live on the send host (docs/internals/apns.md 2.5).
+    /// - Throws: `BadPath` for a path that APNs does not serve (including a query, and a bundle ID that is empty or has
+    ///   characters other than `A-Z a-z 0-9 . -`); `MethodNotAllowed` for a known path with another method. Both are
+    ///   checked before the token, as observed live on the send host (docs/internals/apns.md 2.5).
     init(method: String, path: String) throws(Refusal) {
         let allowed: Operation?
         if let app = path.part(between: "/4/broadcasts/apps/", and: "") {
@@ -54,22 +54,22 @@ package struct Route: Hashable, Sendable {
         operation = allowed
     }
 
-    /// Whether a path is one of device pushes, with a token or without.
+    /// Whether it is a path of device pushes, with or without a token.
     static func isDevicePath(_ path: String) -> Bool { path == "/3/device" || path.hasPrefix("/3/device/") }
 
-    /// As it stands in the path; empty for a device push.
+    /// The bundle ID as it is in the path; empty for a device push.
     var bundleID: String { operation == .device ? "" : String(subject) }
 
-    /// The hexadecimal text a device push goes to, as it stands in the path; empty for everything else.
+    /// The device token as it is in the path; empty for other operations.
     var deviceToken: String { operation == .device ? String(subject) : "" }
 
-    /// Apps are told apart without regard to case: the App Store has no two bundle IDs that differ only in it, and a
-    /// management call in lowercase means the app whose broadcasts carry the registered case.
+    /// The bundle ID in lower case. The App Store has no two bundle IDs that differ only in case, and a management call
+    /// in lower case means the app whose broadcasts have the registered case.
     var appName: String { hasCapitals ? bundleID.lowercased() : bundleID }
 
     var hasCapitals: Bool { subject.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }
 
-    /// Whether the bundle ID goes on like a topic, as in `com.example.app.push-type.liveactivity`.
+    /// Whether the bundle ID has the suffix of a topic, as in `com.example.app.push-type.liveactivity`.
     var hasTopicSuffix: Bool {
         var rest = subject.utf8
         while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -92,7 +92,7 @@ package struct Route: Hashable, Sendable {
 }
 
 extension String {
-    /// The text between a prefix and a suffix; `nil` without them. Bytes are compared, no characters.
+    /// The text between a prefix and a suffix; `nil` if it does not have both. It compares bytes, not characters.
     fileprivate func part(between prefix: StaticString, and suffix: StaticString) -> Substring? {
         let text = utf8
         let outer = prefix.utf8CodeUnitCount + suffix.utf8CodeUnitCount

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The channels of one app in one environment.
 struct SimulatedApp: Sendable {
-    /// Deleted IDs remembered, the newest ones: beyond it, memory being finite, an ID counts as never issued.
+    /// The most deleted IDs that are remembered. Older ones count as never issued.
     static let rememberedDeletions = 20_000
 
     private(set) var channels: [String: SimulatedChannel] = [:]
@@ -13,16 +13,16 @@ struct SimulatedApp: Sendable {
 
     var count: Int { channels.count }
 
-    /// In the order they were created. Apple documents no order.
+    /// The channels in the order of their creation. Apple documents no order.
     var sorted: [SimulatedChannel] { channels.values.sorted { $0.number < $1.number } }
 
     func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
-    /// Deleted IDs that are remembered, the oldest first.
+    /// The remembered deleted IDs, the oldest first.
     var deletedIDs: [String] { deletions.elements }
 
     /// - Parameters:
-    ///   - broadcasts: and `stored`: of a channel that was there before a restart.
+    ///   - broadcasts: this and `stored` belong to a channel from before a restart.
     mutating func add(
         _ id: String, _ policy: StoragePolicy, now: Date, broadcasts: Int = 0, stored: StoredMessage? = nil
     ) {
@@ -33,7 +33,7 @@ struct SimulatedApp: Sendable {
         channels[id] = channel
     }
 
-    /// - Returns: whether there was such a channel.
+    /// - Returns: whether the channel existed.
     mutating func delete(_ id: String) -> Bool {
         guard channels.removeValue(forKey: id) != nil else { return false }
         remember(deleted: id)
@@ -49,7 +49,7 @@ struct SimulatedApp: Sendable {
         for id in channels.keys { _ = delete(id) }
     }
 
-    /// Notes an accepted broadcast. `message` is `nil` when nothing is to be stored.
+    /// Records an accepted broadcast. `message` is `nil` if it is not stored.
     mutating func published(on id: String, storing message: StoredMessage?) {
         channels[id]?.broadcasts += 1
         if let message { channels[id]?.stored = message }

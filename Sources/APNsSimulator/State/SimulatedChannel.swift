@@ -5,15 +5,15 @@ package import FoundationEssentials
 package struct SimulatedChannel: Sendable, Hashable {
     /// The channel ID, as issued.
     package let id: String
-    /// Chosen at creation, immutable.
+    /// Set at creation; it never changes.
     package let storagePolicy: StoragePolicy
-    /// By the simulator's clock.
+    /// The time on the simulator's clock.
     package let createdAt: Date
-    /// Broadcasts answered 200.
+    /// The number of accepted broadcasts.
     package internal(set) var broadcasts = 0
-    /// The newest message kept; it may have expired: ask `SimulatorState.storedMessage`.
+    /// The newest stored message. It may have expired, so use `SimulatorState.storedMessage`.
     var stored: StoredMessage?
-    /// Rises from channel to channel: the order they are listed in.
+    /// Grows from channel to channel; lists are sorted by it.
     let number: Int
 
     init(id: String, storagePolicy: StoragePolicy, createdAt: Date, number: Int) {

@@ -5,21 +5,21 @@ internal import JSON
 package struct SimulatorAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
-    /// Lowercase names; `apns-request-id`, or `apns-id` on a device's path, is always among them.
+    /// Names are in lower case. `apns-request-id`, or `apns-id` on a device's path, is always included.
     package var headers: [SimulatorRequest.Header]
     /// Empty, or JSON.
     package var body: [UInt8]
     /// Why it was refused; `nil` when it was accepted.
     package var reason: APNsReason?
-    /// The request carried a token APNs accepts: from here on the connection may have many streams
-    /// (docs/internals/apns.md section 6).
+    /// Whether the request had a valid token. After it the connection may have many streams (docs/internals/apns.md
+    /// section 6).
     package var tokenAccepted: Bool
-    /// The route; `nil` when path or method were none of APNs'.
+    /// The route; `nil` if APNs has no such path or method.
     package internal(set) var operation: Route.Operation?
     /// The effect on the connection.
     var effects: [ConnectionEffect] = []
 
-    /// An answer in its parts; the request's id is added before it goes out.
+    /// An answer with these parts. The request's ID is added before it is sent.
     package init(
         status: Int, headers: [SimulatorRequest.Header] = [], body: [UInt8] = [], reason: APNsReason? = nil,
         tokenAccepted: Bool = false
@@ -33,8 +33,8 @@ package struct SimulatorAnswer: Sendable, Hashable {
 
     /// A refusal in APNs' form: `{"reason":"…"}` with the reason's documented status.
     ///
-    /// - Parameter status: another status than the documented one; needed for reasons `APNsReason.table` lacks,
-    ///   which are sent with 400 otherwise.
+    /// - Parameter status: another status than the documented one. A reason that `APNsReason.table` does not have gets
+    ///   400 by default.
     package static func refusal(_ reason: APNsReason, status: Int? = nil) -> Self {
         refusal(reason, spelled: reason.rawValue, status: status)
     }
@@ -51,7 +51,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
             body: Array("{\"reason\":\(spelling.quotedJSON)\(time)}".utf8), reason: reason)
     }
 
-    /// The value of the first field of that (lowercase) name.
+    /// The value of the first header with this name in lower case.
     package subscript(header name: String) -> String? {
         headers.first { $0.name == name }?.value
     }

@@ -1,39 +1,39 @@
 package import APNsWire
 
-/// A request as it reached the simulator: a value, so that what APNs would say to it can be decided without sockets.
+/// A request as received. It is a value, so that the answer can be computed without sockets.
 package struct SimulatorRequest: Sendable, Hashable {
     /// One header field.
     package struct Header: Sendable, Hashable {
-        /// Lowercase.
+        /// In lower case.
         package var name: String
-        /// As on the wire.
+        /// As received.
         package var value: String
 
-        /// - Parameter name: lowercase.
+        /// - Parameter name: in lower case.
         package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Which of Apple's two worlds the port stands for.
+    /// The environment of the port.
     package var environment: APNsEnvironment
-    /// The services under the host name that the client used.
+    /// The service of the host name that the client used.
     package var service: HostService
-    /// The HTTP/2 connection it came on; unique within the process.
+    /// The number of the HTTP/2 connection; unique within the process.
     package var connection: Int
-    /// Uppercase, as on the wire.
+    /// In upper case, as received.
     package var method: String
-    /// Path and query as on the wire.
+    /// Path and query as received.
     package var path: String
-    /// Every regular field in the order it came, duplicates kept.
+    /// All regular headers in the order received, including duplicates.
     package var headers: [Header]
-    /// The body, or its beginning when `bodyIsCut`.
+    /// The body; only its beginning if `bodyIsCut`.
     package var body: [UInt8]
-    /// The body was longer than the simulator keeps.
+    /// Whether the body was longer than the simulator keeps.
     package var bodyIsCut: Bool
 
-    /// A request as it came; the parts that are left out were empty.
+    /// A request with these parts.
     package init(
         environment: APNsEnvironment, service: HostService = .all, connection: Int = 0, method: String, path: String,
         headers: [Header] = [],
@@ -49,7 +49,7 @@ package struct SimulatorRequest: Sendable, Hashable {
         self.bodyIsCut = bodyIsCut
     }
 
-    /// The value of the first field of that (lowercase) name.
+    /// The value of the first header with this name in lower case.
     package subscript(header name: String) -> String? {
         headers.first { $0.name == name }?.value
     }

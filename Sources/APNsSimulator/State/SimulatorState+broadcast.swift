@@ -3,10 +3,11 @@ internal import FoundationEssentials
 
 /// The operation of docs/internals/apns.md section 2.
 extension SimulatorState {
-    /// Broadcast. Checked in this order: the channel, the headers (`BroadcastHeaders`), the body (`BroadcastBody`), the
-    /// buckets.
+    /// Processes a broadcast. The checks are in this order: the channel, the headers (`BroadcastHeaders`), the body
+    /// (`BroadcastBody`), the buckets.
     ///
-    /// 200 carries `apns-unique-id` in both environments (C11), also when no device listens.
+    /// The answer 200 contains `apns-unique-id` in both environments (C11), unless a quirk removes it in production. It
+    /// is the same if no device listens.
     mutating func broadcast(
         _ request: SimulatorRequest, in app: AppKey, postponing: Bool, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
@@ -27,7 +28,7 @@ extension SimulatorState {
         return SimulatorAnswer(status: 200, headers: isNamed ? [.init(APNsHeader.uniqueID, uniqueID)] : [])
     }
 
-    /// Brings a message to the devices that listen and are online, and after it those a fault kept back.
+    /// Delivers a message to the online devices that listen, followed by the messages that a fault had postponed.
     private mutating func publish(_ body: [UInt8], on channel: ChannelKey, postponing: Bool, now: Date) {
         guard devices.listens(to: channel) else { return }
         if postponing {

@@ -1,14 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// State that tests may read and change, and that APNs' own protocol does not show.
+/// State for tests to read and change that APNs' protocol does not show.
 extension SimulatorState {
-    /// The app's channels in the order they were created. The bundle ID matches without regard to case.
+    /// The app's channels in the order of their creation. The bundle ID's case does not matter.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {
         apps[AppKey(name: bundleID.lowercased(), environment: environment)]?.sorted ?? []
     }
 
-    /// The stored message for a device that comes online at `now`; `nil` when none is stored or it has expired.
+    /// The message that a device gets if it comes online at `now`; `nil`: none is stored, or it has expired.
     package func storedMessage(
         on channelID: String, of bundleID: String, in environment: APNsEnvironment, now: Date
     ) -> StoredMessage? {
@@ -17,8 +17,8 @@ extension SimulatorState {
         return stored
     }
 
-    /// Turns the Broadcast capability of an app on or off, as in Apple's developer portal. Off deletes every channel
-    /// of the app in both environments, irreversibly (docs/internals/apns.md 1.2).
+    /// Turns an app's Broadcast capability on or off, as in Apple's developer portal. Turning it off deletes all
+    /// channels of the app in both environments; they never come back (docs/internals/apns.md 1.2).
     package mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
         let name = bundleID.lowercased()
         revision += 1
@@ -32,7 +32,7 @@ extension SimulatorState {
         }
     }
 
-    /// Every channel of an app is gone at once, as when its registration is lost.
+    /// Deletes all channels of an app at once, as when its registration is lost.
     mutating func vanish(_ app: AppKey) {
         apps[app]?.deleteAll()
         postponed = postponed.filter { $0.key.app != app }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The operations of docs/internals/apns.md 1.2.
 extension SimulatorState {
-    /// Create. The body is checked by `CreateBody`; a valid one at the limit is 400 `CannotCreateChannelConfig`.
+    /// Creates a channel. `CreateBody` checks the body; a valid one at the limit gets 400 `CannotCreateChannelConfig`.
     mutating func create(
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
@@ -15,14 +15,14 @@ extension SimulatorState {
         return SimulatorAnswer(status: 201, headers: [.init(APNsHeader.channelID, id)])
     }
 
-    /// Read. Never issued: 400 `BadChannelId`; deleted: 400 `ChannelNotRegistered`.
+    /// Reads a channel. An ID that was never issued gets 400 `BadChannelId`, a deleted one 400 `ChannelNotRegistered`.
     func read(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let channel = try channel(namedBy: request, in: app)
         let body = #"{"message-storage-policy":\#(channel.storagePolicy.wireValue),"push-type":"\#(PushType.json)"}"#
         return .json(body)
     }
 
-    /// Delete. An ID that is not there (any more) is 404 `BadPath`, as observed live (docs/internals/apns.md C3).
+    /// Deletes a channel. An unknown or deleted ID gets 404 `BadPath`, as observed live (docs/internals/apns.md C3).
     mutating func delete(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let id = try channelID(of: request)
         guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
@@ -32,13 +32,13 @@ extension SimulatorState {
         return SimulatorAnswer(status: 204)
     }
 
-    /// List: all of them at once, as no paging is documented.
+    /// Lists all channels in one answer, because no paging is documented.
     func list(in app: AppKey) -> SimulatorAnswer {
         let ids = (apps[app]?.sorted ?? []).map { "\"\($0.id)\"" }
         return .json(#"{"channels":[\#(ids.joined(separator: ","))]}"#)
     }
 
-    /// Makes a channel, whatever the limit.
+    /// Adds a channel regardless of the limit.
     mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Date) -> String {
         let id = channelIDs.make(now: now, using: &random)
         apps[app, default: SimulatedApp()].add(id, policy, now: now)
@@ -46,7 +46,7 @@ extension SimulatorState {
         return id
     }
 
-    /// - Returns: whether there was such a channel.
+    /// - Returns: whether the channel existed.
     mutating func deleteChannel(_ channel: ChannelKey) -> Bool {
         guard apps[channel.app]?.delete(channel.id) == true else { return false }
         postponed[channel] = nil
@@ -54,10 +54,10 @@ extension SimulatorState {
         return true
     }
 
-    /// The channel a request's `apns-channel-id` names.
+    /// The channel in the request's `apns-channel-id`.
     ///
-    /// - Throws: `MissingChannelId`; `BadChannelId` for an ID that is not base64 or was never issued for this app in
-    ///   this environment; `ChannelNotRegistered` for a deleted one.
+    /// - Throws: `MissingChannelId`; `BadChannelId` if the ID is not base64 or was never issued for this app in this
+    ///   environment; `ChannelNotRegistered` if it was deleted.
     func channel(namedBy request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatedChannel {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }

@@ -1,31 +1,31 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// APNs' channels and devices, and its answers to requests: a pure value, without sockets and clocks.
+/// The state of APNs, and its answers to requests. It is a pure value without sockets and clocks.
 package struct SimulatorState: Sendable {
-    /// Named behaviours; may change at any time.
+    /// The variants of APNs' behaviour; they may change at any time.
     package var quirks: Quirks
-    /// Of one app in one environment, unless `limits` has another number.
+    /// The most channels of one app in one environment, unless `limits` has another number.
     let channelLimit: Int
     var limits: [AppKey: Int] = [:]
     var tokens: TokenJudge
     var apps: [AppKey: SimulatedApp] = [:]
-    /// The team that made an app's first channel in an environment: the simulator has no developer portal to look it
-    /// up in. Environments are apart, since an app may be tested under another team than it is sold by.
+    /// The team that created an app's first channel in an environment, because the simulator has no developer portal.
+    /// Environments are separate, because an app may be tested with another team than it is sold by.
     var owners: [AppKey: String] = [:]
-    /// Apps (lowercase) without the Broadcast capability.
+    /// The apps without the Broadcast capability, in lower case.
     var capabilityOff: Set<String> = []
     var connections: [Int: ConnectionState] = [:]
-    /// Tokens per key, for the reading of the 20-minute rule that counts them so.
+    /// The tokens by key, for the variant of the 20-minute rule that counts them by key.
     var keyTokens: [String: TokenHistory] = [:]
     var devices = Devices()
-    /// Rates that no answer names before they are exceeded.
+    /// Rate limits that clients do not know.
     var buckets = Buckets()
-    /// Broadcasts a fault keeps back until the next one of their channel.
+    /// Broadcasts that a fault postpones until the next one of their channel.
     var postponed: [ChannelKey: [[UInt8]]] = [:]
     var channelIDs = ChannelIDs()
     var random: SeededRandom
-    /// Rises with every change that a restart should not forget.
+    /// Grows with every change that a restart must keep.
     var revision = 0
 
     struct AppKey: Hashable, Sendable {
@@ -40,8 +40,8 @@ package struct SimulatorState: Sendable {
 
     /// - Parameters:
     ///   - keys: the provider keys whose tokens are accepted.
-    ///   - channelLimit: channels of one app in one environment.
-    ///   - seed: ids and the tails of channel IDs follow from it.
+    ///   - channelLimit: the most channels of one app in one environment.
+    ///   - seed: makes IDs and the tails of channel IDs reproducible.
     package init(
         keys: [ProviderKey], capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels,
         seed: UInt64 = 0
@@ -55,9 +55,9 @@ package struct SimulatorState: Sendable {
 
     /// Answers one request.
     ///
-    /// APNs' order of checks is undocumented. This is the simulator's, and it is fixed:
+    /// APNs' order of checks is not documented. The simulator's fixed order is:
     ///
-    /// 1. path, also one the named host does not serve: 404 `BadPath`
+    /// 1. path, including one that the named host does not serve: 404 `BadPath`
     /// 2. method on a known path: 405 `MethodNotAllowed` (before the token, as observed)
     /// 3. token: 403 `MissingProviderToken`, `InvalidProviderToken`, `ExpiredProviderToken`
     /// 4. the key's environment: 403 `BadEnvironmentKeyInToken`
@@ -70,15 +70,15 @@ package struct SimulatorState: Sendable {
     /// 10. capability: 400 `BroadcastFeatureNotEnabled`
     /// 11. `apns-request-id`, and `apns-id` if it is sent: 400 `BadMessageId`
     /// 12. the operation's other headers, then the channel, then the body: see each operation
-    /// 13. of a broadcast or device push that is right so far, the buckets: 429 `TooManyRequests`
+    /// 13. the buckets, for a broadcast or device push that passes all other checks: 429 `TooManyRequests`
     ///
-    /// Every answer carries `apns-request-id`, that to a device's path `apns-id`: the request's own if it is well
-    /// formed, else a new one.
+    /// Every answer has `apns-request-id`, or `apns-id` on a device's path: the request's own if it is well-formed,
+    /// otherwise a new one.
     package mutating func handle(_ request: SimulatorRequest, now: Date) -> SimulatorAnswer {
         handle(request, postponing: false, now: now)
     }
 
-    /// - Parameter postponing: keep the broadcast from devices until the next one of its channel.
+    /// - Parameter postponing: whether to keep a broadcast from devices until the next one of its channel.
     mutating func handle(_ request: SimulatorRequest, postponing: Bool, now: Date) -> SimulatorAnswer {
         var operation: Route.Operation?
         var tokenAccepted = false
@@ -114,24 +114,24 @@ package struct SimulatorState: Sendable {
         return answer
     }
 
-    /// A connection is there; its requests will carry its number.
+    /// Adds a connection. Its requests have its number.
     mutating func opened(connection: Int) { connections[connection] = ConnectionState() }
 
-    /// It is gone.
+    /// Removes a connection.
     mutating func closed(connection: Int) {
         connections[connection] = nil
         buckets.closed(connection: connection)
     }
 
-    /// Gives an answer the id every answer has: the request's own if it is a good one, or a new one.
+    /// Adds the ID that every answer has: the request's own if it is well-formed, otherwise a new one.
     mutating func complete(_ answer: inout SimulatorAnswer, to request: SimulatorRequest) {
         let name = Self.idHeader(of: request)
         let id = request[header: name].flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
         answer.headers.insert(.init(name, id), at: 0)
     }
 
-    /// Device pushes are named by `apns-id`, whatever becomes of them (docs/internals/apns.md 3.1), all else by
-    /// `apns-request-id`.
+    /// The header of the ID: `apns-id` for device pushes, even refused ones (docs/internals/apns.md 3.1),
+    /// `apns-request-id` for everything else.
     static func idHeader(of request: SimulatorRequest) -> String {
         Route.isDevicePath(request.path) ? APNsHeader.id : APNsHeader.requestID
     }

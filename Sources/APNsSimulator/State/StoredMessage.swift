@@ -1,20 +1,20 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The message a channel with `mostRecentMessageStored` keeps for devices that are offline.
+/// The stored message of a channel with `mostRecentMessageStored`, for devices that are offline.
 package struct StoredMessage: Sendable, Hashable {
     /// The whole JSON body, byte for byte.
     package var body: [UInt8]
-    /// By the simulator's clock.
+    /// The time on the simulator's clock.
     package var storedAt: Date
-    /// When APNs forgets it: its `apns-expiration`, 8 hours after `storedAt` at the latest.
+    /// When APNs deletes it: at its `apns-expiration`, but at most 8 hours after `storedAt`.
     package var expiresAt: Date
-    /// Apple's own name for it.
+    /// Apple's `apns-unique-id`.
     package var uniqueID: String
 
     /// - Parameter expiration: the `apns-expiration` header, seconds since 1970.
-    /// - Returns: `nil` when nothing is to be stored: 0 means one attempt only, and an instant gone by leaves nothing
-    ///   to keep. What APNs does with the message stored before is undocumented; here it stays.
+    /// - Returns: `nil` if nothing is stored: 0 means one attempt only, and a time in the past has already expired. It
+    ///   is not documented what APNs then does with an older stored message; here it stays.
     init?(body: [UInt8], expiration: Int, now: Date, uniqueID: String) {
         let latest = now.addingTimeInterval(Double(APNsLimits.storedMessageLifetime))
         let expiresAt = min(Date(timeIntervalSince1970: Double(expiration)), latest)
@@ -25,7 +25,7 @@ package struct StoredMessage: Sendable, Hashable {
         self.uniqueID = uniqueID
     }
 
-    /// One that was stored before a restart.
+    /// A message that was stored before a restart.
     init(body: [UInt8], storedAt: Date, expiresAt: Date, uniqueID: String) {
         self.body = body
         self.storedAt = storedAt

@@ -1,19 +1,19 @@
 package import APNsWire
 
-/// The scope of a provider key (docs/internals/apns.md section 5): nothing, as all keys were until 2025; one
-/// environment; one environment and some topics.
+/// The scope of a provider key (docs/internals/apns.md section 5): no restriction, like all keys until 2025; one
+/// environment; or one environment and some topics.
 package struct KeyScope: Sendable, Hashable {
-    /// `nil`: both.
+    /// `nil`: both environments.
     package var environment: APNsEnvironment?
-    /// Bundle IDs in lowercase; `nil`: all of the team's.
+    /// Bundle IDs in lower case; `nil`: all apps of the team.
     package var topics: Set<String>?
 
-    /// Bound to nothing.
+    /// No restriction.
     package init() {}
 
-    /// Reads `development`, `production:com.example.a,com.example.b` or `:com.example.a`.
+    /// Parses `development`, `production:com.example.a,com.example.b` or `:com.example.a`.
     ///
-    /// - Throws: a line that says what to write, for another environment or an empty topic.
+    /// - Throws: an error that says what to write, if the environment is unknown or a topic is empty.
     package init(parsing text: String) throws(SimulatorError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if let name = parts.first, !name.isEmpty {
@@ -32,9 +32,9 @@ package struct KeyScope: Sendable, Hashable {
 
     func allows(topic: String) -> Bool { topics?.contains(topic) ?? true }
 
-    /// Reads a list of `KEYID=SCOPE`; the last of a key counts.
+    /// Parses a list of `KEYID=SCOPE`. If a key occurs twice, the last one counts.
     ///
-    /// - Throws: a line that says what to write.
+    /// - Throws: an error that says what to write.
     package static func list(parsing list: [String]) throws(SimulatorError) -> [String: KeyScope] {
         var scopes: [String: KeyScope] = [:]
         for text in list {

@@ -1,17 +1,17 @@
 internal import Crypto
 
-/// The public half of a provider key, and the team whose tokens it signs.
+/// The public half of a provider key, and its team.
 package struct ProviderKey: Sendable {
     /// The `kid` of its tokens.
     package let keyID: String
     /// The `iss` of its tokens.
     package let teamID: String
-    /// Where and for what it may be used; Apple's keys since February 2025 have one (docs/internals/apns.md section 5).
+    /// Where the key may be used. Apple's keys have a scope since February 2025 (docs/internals/apns.md section 5).
     package var scope = KeyScope()
     let publicKey: P256.Signing.PublicKey
 
     /// - Parameter pem: the text of an `AuthKey_<KEYID>.p8` file (PKCS#8, EC P-256).
-    /// - Throws: `SimulatorError` that says what the text is not.
+    /// - Throws: `SimulatorError` if the text is not such a key.
     package init(keyID: String, teamID: String, pem: String) throws(SimulatorError) {
         self.keyID = keyID
         self.teamID = teamID
@@ -24,8 +24,7 @@ package struct ProviderKey: Sendable {
 }
 
 extension ProviderKey {
-    /// Whether both may be used on one connection: keys of one team and one kind, and if they are bound to topics, to
-    /// the same ones.
+    /// Whether both keys may be used on one connection: they must have the same team and the same scope.
     func isRelated(to other: ProviderKey) -> Bool {
         keyID == other.keyID || teamID == other.teamID && scope == other.scope
     }

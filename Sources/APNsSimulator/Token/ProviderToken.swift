@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Crypto
 internal import FoundationEssentials
 
-/// A provider token whose signature holds (docs/internals/apns.md section 5).
+/// A provider token with a valid signature (docs/internals/apns.md section 5).
 struct ProviderToken: Sendable {
     var key: ProviderKey
     /// Seconds since 1970.
@@ -10,10 +10,10 @@ struct ProviderToken: Sendable {
 
     var teamID: String { key.teamID }
 
-    /// Reads a JWT and verifies all of it that does not change with time.
+    /// Parses a JWT and verifies everything that does not change with time.
     ///
-    /// - Throws: `InvalidProviderToken` unless it is ES256, of a known key and of that key's team, with a number as
-    ///   `iat`, and signed by the key.
+    /// - Throws: `InvalidProviderToken` unless it is an ES256 token of a known key and of that key's team, with a
+    ///   number as `iat` and a valid signature.
     init(_ token: String, keys: [String: ProviderKey]) throws(Refusal) {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3,
@@ -31,7 +31,7 @@ struct ProviderToken: Sendable {
         self.issuedAt = issuedAt
     }
 
-    /// base64url without padding (RFC 7515 section 2); `nil` for anything else.
+    /// Decodes base64url without padding (RFC 7515 section 2); `nil` for other text.
     static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
         var standard: [UInt8] = []
         standard.reserveCapacity(text.count + 3)

@@ -1,26 +1,26 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// Judges the `authorization` header of requests.
+/// Checks the `authorization` header of requests.
 struct TokenJudge: Sendable {
-    /// Verified tokens remembered. A provider uses one token per key for 20 minutes and more, so a handful is plenty;
-    /// verifying an ES256 signature costs more than all the rest of a request.
+    /// The most verified tokens that are remembered. A provider uses one token per key for at least 20 minutes, so a
+    /// few are enough. Verifying an ES256 signature takes longer than the rest of a request.
     static let capacity = 64
-    /// Seconds a token may be issued in the future, for clocks that differ.
+    /// Seconds that a token's `iat` may be in the future, because clocks differ.
     static let clockSkew = 60.0
 
     private let keys: [String: ProviderKey]
-    /// By the whole header, so that one that is known need not be taken apart.
+    /// Verified tokens by the whole header, so that a known header need not be parsed.
     private var verified: [String: ProviderToken] = [:]
     private var order = Ring<String>(capacity: capacity)
 
-    /// - Parameter keys: of two with one id, the last counts.
+    /// - Parameter keys: if two have the same ID, the last one counts.
     init(keys: [ProviderKey]) {
         self.keys = Dictionary(keys.map { ($0.keyID, $0) }) { _, last in last }
     }
 
-    /// - Throws: `MissingProviderToken` without a `bearer` authorization; `InvalidProviderToken` as `ProviderToken` has
-    ///   it, or issued more than a minute in the future; `ExpiredProviderToken` an hour after it was issued.
+    /// - Throws: `MissingProviderToken` without a `bearer` authorization; `InvalidProviderToken` as `ProviderToken`
+    ///   does, and for an `iat` more than a minute in the future; `ExpiredProviderToken` an hour after `iat`.
     mutating func judge(authorization: String?, now: Date) throws(Refusal) -> ProviderToken {
         guard let authorization else { throw Refusal(.missingProviderToken) }
         let token = try verify(authorization)

@@ -2,7 +2,7 @@ internal import APNsWire
 
 /// The body of a broadcast (docs/internals/apns.md section 4).
 enum BroadcastBody {
-    /// Checked in this order:
+    /// The checks, in this order:
     ///
     /// 1. empty: `PayloadEmpty`
     /// 2. more than 5,120 bytes: `PayloadTooLarge`
@@ -10,11 +10,11 @@ enum BroadcastBody {
     ///    cannot start an activity); `content-state` absent from an update or not an object; `alert` neither an object
     ///    nor a string; a date or `relevance-score` that is not a number: `BadRequestPayload`
     ///
-    /// How far APNs itself looks into a broadcast's `aps` is not documented. The simulator is strict with Apple's keys,
-    /// because a device would drop the message in silence, and takes any other: custom keys beside `aps` are allowed,
-    /// those within are ignored by devices.
+    /// It is not documented how far APNs itself checks a broadcast's `aps`. The simulator is strict with Apple's keys,
+    /// because a device would silently drop the message. Other keys are accepted: those next to `aps` are custom data,
+    /// and devices ignore unknown ones in it.
     ///
-    /// The quirk `payload` set to `lenient` leaves of 3 that it is a JSON object.
+    /// If the quirk `payload` is `lenient`, check 3 only requires a JSON object.
     static func check(_ body: [UInt8], isCut: Bool, rule: Quirks.PayloadRule) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.broadcastPayload { throw Refusal(.payloadTooLarge) }
@@ -25,7 +25,7 @@ enum BroadcastBody {
         }
     }
 
-    /// Whether Apple's keys of an update or an end are as documented; further keys of a start are not checked.
+    /// Whether Apple's keys of an update or an end are as documented. Additional keys of a start are not checked.
     static func isSound(_ aps: JSONObject) -> Bool {
         guard aps["timestamp"]?.integer != nil else { return false }
         switch aps["content-state"] {

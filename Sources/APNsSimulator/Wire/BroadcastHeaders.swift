@@ -1,13 +1,13 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The headers of a broadcast, beside its channel (docs/internals/apns.md 2.2).
+/// The headers of a broadcast, except its channel (docs/internals/apns.md 2.2).
 struct BroadcastHeaders: Hashable {
     /// Seconds since 1970; 0: one attempt, nothing stored.
     var expiration: Int
     var priority: APNsPriority
 
-    /// Checked in this order:
+    /// The checks, in this order:
     ///
     /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity`, in any case: `InvalidPushType`
     /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`;
@@ -50,7 +50,7 @@ struct BroadcastHeaders: Hashable {
         }
     }
 
-    /// Digits and nothing else: `Int` by itself would take a sign.
+    /// Only digits, because `Int` alone would accept a sign.
     static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }

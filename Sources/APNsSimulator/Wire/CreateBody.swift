@@ -1,10 +1,10 @@
 internal import APNsWire
 
-/// The body of a create request (docs/internals/apns.md 1.2): exactly a policy and a push type.
+/// The body of a create request (docs/internals/apns.md 1.2): a policy and a push type, and nothing else.
 struct CreateBody: Hashable {
     var storagePolicy: StoragePolicy
 
-    /// Checked in this order:
+    /// The checks, in this order:
     ///
     /// 1. not a JSON object (an empty body included): `BadRequestPayload`
     /// 2. another key: `BadRequestParams`

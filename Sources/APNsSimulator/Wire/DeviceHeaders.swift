@@ -1,11 +1,11 @@
 internal import APNsWire
 
-/// The headers of a device push, beside its topic (docs/internals/apns.md 3.1).
+/// The headers of a device push, except its topic (docs/internals/apns.md 3.1).
 struct DeviceHeaders {
     private let request: SimulatorRequest
 
-    /// - Throws: `InvalidPushType` unless `apns-push-type` is `liveactivity`, in any case: the simulator knows no other
-    ///   pushes.
+    /// - Throws: `InvalidPushType` unless `apns-push-type` is `liveactivity` in any case, because the simulator
+    ///   supports no other pushes.
     init(_ request: SimulatorRequest) throws(Refusal) {
         guard request[header: APNsHeader.pushType]?.lowercased() == PushType.header else {
             throw Refusal(.invalidPushType)
@@ -13,7 +13,7 @@ struct DeviceHeaders {
         self.request = request
     }
 
-    /// - Returns: `apns-expiration`; `nil` when it is absent.
+    /// - Returns: `apns-expiration`; `nil` if it is absent.
     /// - Throws: `BadExpirationDate`, `BadPriority`, `BadCollapseId`, in this order.
     func checked() throws(Refusal) -> Int? {
         var expiration: Int?

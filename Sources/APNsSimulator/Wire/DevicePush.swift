@@ -2,7 +2,7 @@ internal import APNsWire
 
 /// The body of a device push (docs/internals/apns.md 3.2 and section 4).
 enum DevicePush {
-    /// Checked in this order:
+    /// The checks, in this order:
     ///
     /// 1. empty: `PayloadEmpty`
     /// 2. more than 4,096 bytes: `PayloadTooLarge`
@@ -10,10 +10,10 @@ enum DevicePush {
     ///    token, or `start` on an activity's; a start without `attributes-type`, `attributes` or `alert`, or with both
     ///    `input-push-channel` and `input-push-token`: `BadRequestPayload`
     ///
-    /// Apple documents no reason for 3: the device drops such a push in silence. The quirk `payload` set to `lenient`
-    /// leaves it to the devices.
+    /// Apple documents no reason for check 3: the device silently drops such a push. If the quirk `payload` is
+    /// `lenient`, the check is left to the devices.
     ///
-    /// - Parameter isStart: the push goes to a push-to-start token; `nil`: the token is unknown.
+    /// - Parameter isStart: whether the push goes to a push-to-start token; `nil`: the token is unknown.
     static func check(
         _ body: [UInt8], isCut: Bool, isStart: Bool?, rule: Quirks.PayloadRule
     ) throws(Refusal) {

@@ -1,11 +1,11 @@
-/// Reads an object that people wrote: every mistake is reported with its place, an unknown member too.
+/// Reads an object that a person wrote. Every mistake is reported with its place, including unknown members.
 struct JSONFields {
-    /// Where the object stands: `faults[2].match`.
+    /// The path of the object, such as `faults[2].match`.
     let place: String
     private let members: [String: JSONValue]
 
-    /// - Parameter known: the names it may have.
-    /// - Throws: for another kind of value, and for a member of another name or given twice.
+    /// - Parameter known: the allowed names.
+    /// - Throws: for a value that is not an object, and for a member that is unknown or occurs twice.
     init(_ value: JSONValue, at place: String, known: [String]) throws(SimulatorError) {
         guard case .object(let list) = value else { throw SimulatorError("\(place): an object is expected.") }
         self.place = place
@@ -90,7 +90,7 @@ struct JSONFields {
         return strings
     }
 
-    /// One of the names of an enumeration.
+    /// A value of an enumeration.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self
     ) throws(SimulatorError) -> Choice? where Choice.RawValue == String {

@@ -1,21 +1,21 @@
 internal import JSON
 
-/// The members of one JSON object and of its `aps`, values only as far as a check needs them.
+/// The members of one JSON object and of its `aps`. Values are parsed only as far as a check needs them.
 ///
-/// The simulator keeps bodies as bytes and builds no tree: content state belongs to the app, and only these members have
-/// a meaning to APNs.
+/// The simulator keeps bodies as bytes and builds no tree, because the content state belongs to the app and APNs only
+/// uses these members.
 struct JSONObject {
     enum Value: Hashable {
         case null
         case bool(Bool)
-        /// As written.
+        /// The number's text.
         case number(String)
         case string(String)
         case array
-        /// Where the object stands in the text it was read from.
+        /// The range of the object in its text.
         case object(Range<Int>)
 
-        /// The value of a number without fraction and exponent that fits.
+        /// The value of a whole number without fraction and exponent; `nil` if it does not fit.
         var integer: Int? {
             guard case .number(let text) = self else { return nil }
             return Int(text)
@@ -25,17 +25,18 @@ struct JSONObject {
     struct Member {
         var name: String
         var value: Value
-        /// Those of `aps`.
+        /// The members of `aps`.
         var members: [Member] = []
     }
 
-    /// In the order written.
+    /// In the order of the text.
     private let members: [Member]
 
-    /// Of two members with one name, the last counts, as in most parsers. They are few: no table is made of them.
+    /// If two members have the same name, the last one counts, as in most parsers. There are few, so a search is
+    /// enough.
     subscript(name: String) -> Value? { members.last { $0.name == name }?.value }
 
-    /// The object `aps` within this one; `nil` when there is none.
+    /// The object `aps`; `nil`: there is none.
     var aps: JSONObject? {
         guard let aps = members.last(where: { $0.name == Self.inner }), case .object = aps.value else { return nil }
         return JSONObject(members: aps.members)
@@ -43,9 +44,9 @@ struct JSONObject {
 
     var names: [String] { members.map(\.name) }
 
-    /// Reads a whole JSON text that is an object.
+    /// Parses a JSON text that is one object.
     ///
-    /// - Returns: `nil` for anything else: not JSON (RFC 8259, strictly), not UTF-8, nested too deep, another kind of
+    /// - Returns: `nil` for other text: not strict JSON (RFC 8259), not UTF-8, nested too deeply, or another kind of
     ///   value.
     init?(_ text: [UInt8]) {
         do throws(JSONFault) {
@@ -58,7 +59,7 @@ struct JSONObject {
         }
     }
 
-    /// - Parameter inner: the member whose members are wanted, too, if it is an object.
+    /// - Parameter inner: the name of a member whose own members are also returned, if it is an object.
     private static func members(_ scanner: inout JSONScanner, inner: String?) throws(JSONFault) -> [Member] {
         var members: [Member] = []
         members.reserveCapacity(4)

@@ -1,7 +1,7 @@
 internal import JSON
 
-/// A JSON value as a tree: for the control API, files of faults and the state file. What clients of APNs send is never
-/// made a tree of.
+/// A JSON value as a tree, for the control API, files of faults and the state file. Requests of APNs clients are never
+/// parsed into a tree.
 indirect enum JSONValue: Sendable, Hashable {
     struct Member: Sendable, Hashable {
         var name: String
@@ -10,22 +10,22 @@ indirect enum JSONValue: Sendable, Hashable {
 
     case null
     case bool(Bool)
-    /// As written.
+    /// The number's text.
     case number(String)
     case string(String)
     case array([JSONValue])
-    /// In the order written.
+    /// In the order of the text.
     case object([Member])
-    /// Text that is JSON already, spliced in as it is.
+    /// JSON text that is written unchanged.
     case raw([UInt8])
 
-    /// Deeper nesting is not read: recursion must stay bounded for every client.
+    /// The deepest nesting that is parsed. It bounds the recursion.
     static let maximumDepth = 512
 
     /// Reads a whole JSON text.
     ///
-    /// - Returns: `nil` for text that is not JSON (RFC 8259, strictly), not UTF-8, nested too deep, or of more than
-    ///   `maximumValues`.
+    /// - Returns: `nil` for text that is not strict JSON (RFC 8259), not UTF-8, nested too deeply, or has more than
+    ///   `maximumValues` values.
     init?(parsing text: [UInt8], maximumValues: Int = .max) {
         do throws(JSONFault) {
             var scanner = try JSONScanner(text, maximumDepth: Self.maximumDepth, maximumValues: maximumValues)
@@ -36,7 +36,7 @@ indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value that begins here, as a tree.
+    /// Parses the value that begins here.
     private init(_ scanner: inout JSONScanner) throws(JSONFault) {
         switch try scanner.start() {
         case .null: self = .null
@@ -62,7 +62,7 @@ indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// As JSON text, without space.
+    /// The JSON text without white space.
     var text: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)
@@ -109,7 +109,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 
     static func integer(_ value: Int) -> Self { .number(String(value)) }
 
-    /// Seconds with milliseconds; a value that is no number in JSON is null.
+    /// Seconds with milliseconds; null for a value that JSON cannot write.
     static func seconds(_ value: Double) -> Self {
         guard value.isFinite, abs(value) < 1e15 else { return .null }
         return .number(String((value * 1_000).rounded() / 1_000))

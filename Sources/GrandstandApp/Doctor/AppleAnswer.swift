@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// The reading of an answer to "list the channels": token, capability, capitals and list.
+/// Interprets the answer to "list the channels" as checks of token, capability, capitals and list.
 enum AppleAnswer {
     static func checks(
         _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String
@@ -21,7 +21,7 @@ enum AppleAnswer {
         }
     }
 
-    /// - Parameter lowercased: APNs took the call only with the bundle ID in lowercase.
+    /// - Parameter lowercased: whether APNs accepted the bundle ID only in lower case.
     static func accepted(_ channels: Int, _ subject: String, lowercased: Bool) -> [DoctorCheck] {
         [
             DoctorCheck("token", of: subject, .ok, "accepted"),

@@ -6,14 +6,14 @@ internal import GrandstandService
 internal import GrandstandStore
 package import Logging
 
-/// Looks at an installation from the settings to Apple's answers, changing nothing, and says for each failure what to
-/// do next. `serve` need not run.
+/// Checks an installation from its settings to Apple's answers without changing anything, and says for each failure
+/// what to do next. `serve` need not run.
 package struct Doctor: Sendable {
     private let environment: [String: String]
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// - Parameter environment: the variables the server would be started with.
+    /// - Parameter environment: the environment variables of the server.
     package init(
         environment: [String: String], now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
     ) {
@@ -22,9 +22,9 @@ package struct Doctor: Sendable {
         self.logger = logger
     }
 
-    /// Every check in order. What an earlier failure makes pointless is `skipped`.
+    /// Runs all checks in order. A check that is pointless after an earlier failure is `skipped`.
     ///
-    /// - Parameter app: only this one's checks at Apple; `nil`: every registered app's.
+    /// - Parameter app: check only this app at Apple; `nil`: every registered app.
     package func run(app: BundleID? = nil) async -> DoctorReport {
         let configuration: Configuration
         do {
@@ -78,7 +78,7 @@ package struct Doctor: Sendable {
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        // The checks of the schema have more to say of it.
+        // The checks of the schema describe this trouble better.
         let database = finding.flatMap { $0.trouble == .schema ? nil : Self.failed($0) }
         var checks: [DoctorCheck] = []
         if let database { checks.append(database) } else { checks.append(await Self.database(session)) }
@@ -103,12 +103,12 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// This machine's clock against the database's, by the rule `serve` goes by.
+    /// Compares this machine's clock with the database's, by the same rule as `serve`.
     private func clock(_ session: DatabaseSession) async -> DoctorCheck {
         let name = "database clock"
         let sample: ClockSample
         do {
-            // The first opens the connection's caches.
+            // The first query fills the connection's caches.
             _ = try await session.now()
             sample = try await session.time(DatabaseClock.OwnClocks(wall: now))
         } catch {
@@ -125,7 +125,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// Whether it is a primary; how far behind one that is a standby is, by what lookups there go by.
+    /// Whether the database is a primary. For a standby: how far it is behind, by the same rule as lookups.
     private static func database(_ session: DatabaseSession) async -> DoctorCheck {
         guard let age = (try? await session.standbyAge()).flatMap(\.self) else {
             return DoctorCheck("database", .ok, "answers")
@@ -137,7 +137,7 @@ package struct Doctor: Sendable {
             next: "see pg_stat_wal_receiver there and pg_stat_replication at its primary, if that still runs")
     }
 
-    /// The check of a database that answers and does not do its work.
+    /// The check of a database that answers but does not work properly.
     private static func failed(_ finding: DatabaseFinding) -> DoctorCheck {
         DoctorCheck(
             "database", .failed,
@@ -226,6 +226,6 @@ package struct Doctor: Sendable {
 }
 
 extension App {
-    /// Both of Apple's worlds, development first.
+    /// Both environments of APNs, development first.
     var environments: [APNsEnvironment] { APNsEnvironment.allCases.sorted() }
 }

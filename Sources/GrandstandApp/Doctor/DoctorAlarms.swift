@@ -1,7 +1,8 @@
 internal import APNsWire
 internal import Grandstand
 
-/// The server's alarms, for every app and environment: Apple may say something else to the doctor's one call.
+/// The alarms that the server has raised for apps and environments. Apple's answer to the doctor's single call may
+/// differ.
 enum DoctorAlarms {
     static func checks(_ quotas: [Quota]) -> [DoctorCheck] {
         quotas.flatMap { quota in

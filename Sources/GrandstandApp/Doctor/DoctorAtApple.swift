@@ -5,13 +5,14 @@ internal import Grandstand
 internal import HTTP2
 internal import Logging
 
-/// The checks that need Apple: the way there, then what Apple says to each app.
+/// The checks at Apple: first the connection, then Apple's answer for each app.
 struct DoctorAtApple: Sendable {
     private let configuration: Configuration
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// Seconds between the clocks that are reported: APNs takes tokens up to an hour old, none from the future.
+    /// The smallest clock difference that is reported, in seconds. APNs accepts tokens up to an hour old, but none from
+    /// the future.
     private static let clockTolerance = 60.0
 
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Date, logger: Logger) {
@@ -71,12 +72,12 @@ struct DoctorAtApple: Sendable {
         }
     }
 
-    /// The steps up to the one that failed, which says what to do in its own words.
+    /// The connection steps up to the failed one, which has the advice.
     static func failed(_ error: HTTP2ConnectError, _ subject: String) -> [DoctorCheck] {
         let failed =
             switch error.kind {
             case .resolve: 0
-            // The message of a time-out says where it happened.
+            // The error's message says where a time-out happened.
             case .connect, .proxy, .timedOut: 1
             case .tls: 2
             case .alpn, .settings: 3
@@ -90,7 +91,7 @@ struct DoctorAtApple: Sendable {
         }
     }
 
-    /// Asks without a token, which APNs refuses politely, and compares the date of the answer.
+    /// Sends a request without a token, which APNs refuses, and compares the answer's `Date`.
     private func clock(_ connection: HTTP2ClientConnection, _ endpoint: Endpoint, _ subject: String) async
         -> DoctorCheck
     {
@@ -128,7 +129,7 @@ struct DoctorAtApple: Sendable {
             case .accepted(let channels, _):
                 return AppleAnswer.accepted(channels.channelIDs.count, subject, lowercased: true)
             case .refused(let refusal) where refusal.reason != .topicMismatch:
-                // The capitals are out of the way: this is what is wrong.
+                // The spelling was accepted this time, so this refusal is the real problem.
                 return AppleAnswer.checks(other, of: address.bundleID, subject)
             default: break
             }

@@ -1,23 +1,23 @@
 /// One of the doctor's checks and its result.
 package struct DoctorCheck: Sendable, Hashable, Codable {
-    /// How it stands.
+    /// The result of a check.
     package enum Outcome: String, Sendable, Hashable, Codable {
         case ok
-        /// Works, but an operator should know of it.
+        /// It works, but an operator should know about it.
         case warning
         case failed
-        /// Could not be looked at, because of an earlier failure or because there is nothing to look at.
+        /// It was not checked, because an earlier check failed or there was nothing to check.
         case skipped
     }
 
-    /// The subject: `settings`, `database`, … in the order of `DoctorReport`.
+    /// The name of the check: `settings`, `database`, … in the order of `DoctorReport`.
     package var name: String
-    /// Where: an app and environment, a host and port; `nil` for the whole installation.
+    /// What was checked: an app and environment, or a host and port; `nil`: the whole installation.
     package var subject: String?
     package var outcome: Outcome
-    /// The finding, one line.
+    /// The finding in one line.
     package var detail: String
-    /// The remedy for a failure or a warning, one line.
+    /// What to do after a failure or a warning, in one line.
     package var nextStep: String?
 
     init(_ name: String, of subject: String? = nil, _ outcome: Outcome, _ detail: String, next: String? = nil) {

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// The checks of what callers meet: the certificate, and the ports that `serve` would listen on.
+/// The checks of what callers connect to: the certificate, and the ports of `serve`.
 enum DoctorListening {
     static func checks(_ configuration: Configuration, now: Date) async -> [DoctorCheck] {
         var checks = configuration.tls.map { certificate($0, now: now) } ?? []
@@ -20,7 +20,7 @@ enum DoctorListening {
 
     // MARK: The certificate
 
-    /// Days before its end from which a certificate is worth a word.
+    /// Days before its expiry from which the doctor warns about a certificate.
     private static let warnsWithin = 14.0
 
     private static func certificate(_ files: Configuration.TLS, now: Date) -> [DoctorCheck] {
@@ -61,7 +61,7 @@ enum DoctorListening {
             : DoctorCheck(name, of: path, .ok, words)
     }
 
-    /// Clients go by the subject alternative names alone.
+    /// The subject alternative names. Clients check only these.
     private static func names(_ certificate: NIOSSLCertificate) -> [String] {
         certificate._subjectAlternativeNames().compactMap { name in
             switch name.nameType {
@@ -78,7 +78,7 @@ enum DoctorListening {
 
     // MARK: Ports
 
-    /// A port that is free, or on which Grandstand itself listens.
+    /// Checks that the port is free, or that Grandstand itself listens on it.
     private static func port(_ host: String, _ port: Int, _ variable: String, isTLS: Bool) async -> [DoctorCheck] {
         guard port != 0 else { return [] }
         let subject = "\(variable) \(host):\(port)"
@@ -105,7 +105,7 @@ enum DoctorListening {
                     channel.eventLoop.makeCompletedFuture {
                         if isTLS {
                             var configuration = TLSConfiguration.makeClientConfiguration()
-                            // It only asks who is there.
+                            // The certificate is not verified, because this only finds out who listens.
                             configuration.certificateVerification = .none
                             try channel.pipeline.syncOperations.addHandler(
                                 NIOSSLClientHandler(
@@ -120,7 +120,7 @@ enum DoctorListening {
             channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
             let text = try await answer.futureResult.get()
             timer.cancel()
-            // With an operations port /healthz is there alone, and the API answers that it has no such path.
+            // If there is an operations port, only that port has /healthz, and the API answers 404 with a problem.
             return text.hasPrefix("HTTP/1.1 200") && text.contains(#""status":"ok""#)
                 || text.hasPrefix("HTTP/1.1 404") && text.lowercased().contains("application/problem+json")
         } catch {
@@ -130,7 +130,7 @@ enum DoctorListening {
     }
 }
 
-/// All bytes until the peer closes.
+/// Collects all bytes until the peer closes the connection.
 private final class WholeAnswer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -4,10 +4,10 @@ internal import FoundationEssentials
 package struct DoctorReport: Sendable, Hashable, Codable {
     package var checks: [DoctorCheck]
 
-    /// Nothing failed.
+    /// Whether no check failed.
     package var isHealthy: Bool { !checks.contains { $0.outcome == .failed } }
 
-    /// A line for each check, and one with the next step under each that needs one.
+    /// A line for each check, followed by a line with the next step if there is one.
     package var text: String {
         checks.map { check in
             let mark =
@@ -23,7 +23,7 @@ package struct DoctorReport: Sendable, Hashable, Codable {
         }.joined(separator: "\n")
     }
 
-    /// `{"healthy": …, "checks": […]}`, members in the order of the alphabet.
+    /// `{"healthy": …, "checks": […]}` with members in alphabetical order.
     package func json() throws -> String {
         struct Body: Encodable {
             var healthy: Bool

@@ -1,18 +1,18 @@
-/// How long one connection may take for what it is doing: pure, its times are nanoseconds of whatever clock.
+/// How long one connection may take for each step. It is a pure value; times are nanoseconds of any clock.
 ///
-/// Time is counted from the beginning of a step, not from the last byte: a client that sends a byte every second is as
+/// Time counts from the beginning of a step and not from the last byte. A client that sends one byte a second is as
 /// slow as one that sends none.
 struct ConnectionDeadlines: Equatable {
     struct Limits: Equatable {
-        /// From the first byte of a request, or from the connection's beginning, to the end of its header.
+        /// From the first byte of a request, or the beginning of the connection, to the end of the header.
         var header: Int64
-        /// From there to the end of its body.
+        /// From the end of the header to the end of the body.
         var body: Int64
         /// Between two requests.
         var idle: Int64
-        /// For the peer to take what waits to be written.
+        /// For the peer to read bytes that wait to be written.
         var write: Int64
-        /// For what the peer has to do yet when the server stops.
+        /// For the peer's remaining steps after the server has begun to stop.
         var leave: Int64
     }
 
@@ -21,7 +21,7 @@ struct ConnectionDeadlines: Equatable {
         case idle
         case header
         case body
-        /// The request is read, the answer is not finished.
+        /// The request is read, and the answer is not complete yet.
         case answering
     }
 
@@ -31,7 +31,7 @@ struct ConnectionDeadlines: Equatable {
     private var stalledSince: Int64?
     private var stoppingSince: Int64?
 
-    /// A connection that says nothing at first is as slow as one that stops in the middle.
+    /// A new connection must begin with its request at once; otherwise it counts as slow.
     init(_ limits: Limits, at now: Int64) {
         self.limits = limits
         since = now
@@ -43,17 +43,17 @@ struct ConnectionDeadlines: Equatable {
 
     mutating func receivedEnd(at now: Int64) { if phase == .body { enter(.answering, now) } }
 
-    /// An answer may be finished before its request is: the rest of that is read still, in the time it has.
+    /// An answer may be complete before its request. The rest of the request is still read, within its time.
     mutating func answered(at now: Int64) { if phase == .answering { enter(.idle, now) } }
 
     mutating func writability(_ isWritable: Bool, at now: Int64) {
         stalledSince = isWritable ? nil : stalledSince ?? now
     }
 
-    /// The server stops. What it does itself has the whole drain; it does not wait as long for its peers.
+    /// The server begins to stop. Its own work has the whole drain; a peer has less time.
     mutating func stop(at now: Int64) { stoppingSince = stoppingSince ?? now }
 
-    /// When the connection has to be dropped unless something happens; `nil`: it is our turn.
+    /// When the connection has to be closed if nothing happens; `nil`: the server has to act next.
     var deadline: Int64? {
         let step: Int64? =
             switch phase {

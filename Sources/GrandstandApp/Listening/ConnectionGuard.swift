@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Drops connections that take longer than they may. Sits next to the socket, before TLS; what it cannot see there,
-/// `RequestProgress` tells it.
+/// Closes connections that take too long. It is next to the socket, before TLS; `RequestProgress` reports what it
+/// cannot see there.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var deadlines: ConnectionDeadlines
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
-    /// When the timer fires; it is not moved back for every byte.
+    /// When the timer fires. Later deadlines do not move it, so a byte costs nothing.
     private var timerAt: Int64?
 
     init(_ limits: ConnectionDeadlines.Limits) {
@@ -65,7 +65,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if let context { arm(context) }
     }
 
-    /// Sets a timer for the deadline. One that fires too early sets another.
+    /// Sets a timer for the deadline. If it fires too early, it is set again.
     private func arm(_ context: ChannelHandlerContext) {
         guard let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
         timer?.cancel()

@@ -1,21 +1,21 @@
-/// Which connection is closed when there are too many: a pure rule.
+/// A pure rule that chooses the connection to close when there are too many.
 ///
-/// A connection is a stranger's until a request on it had a key that holds more than `lookup`. Strangers' connections,
-/// phones' among them, may be a share of all; beyond it the oldest of them is closed for the newest, so that a new
-/// client can always show its key. Known connections stay.
+/// A connection belongs to a stranger until one of its requests had a key that does not ship in client apps. Strangers,
+/// including phones, may have a share of all connections. Beyond it, the oldest stranger is closed for the newest, so
+/// that a new client can always send its key. Known connections are never closed.
 struct ConnectionPlaces<Name: Hashable> {
     private let maximum: Int
-    /// Places for unknown clients, fewer where known ones have more than a tenth.
+    /// The most connections of strangers. It is less if known clients have more than a tenth of all.
     let share: Int
     private(set) var known: Set<Name> = []
     private var strangers: [Name: Int] = [:]
-    /// In the order they came, with those that have left or are known by now among them.
+    /// All strangers in the order they came. It may also contain connections that have closed or become known.
     private var line: [(name: Name, number: Int)] = []
-    /// The first of the line that may still be there.
+    /// The index of the first element that may still be a stranger.
     private var first = 0
     private var numbers = 0
 
-    /// - Parameter maximum: connections at a time, 2 at least. A tenth is kept for known clients, one at least.
+    /// - Parameter maximum: the most connections, at least 2. A tenth of them, at least one, is for known clients.
     init(maximum: Int) {
         self.maximum = maximum
         share = max(1, maximum - max(1, maximum / 10))
@@ -23,20 +23,20 @@ struct ConnectionPlaces<Name: Hashable> {
 
     var strangerCount: Int { strangers.count }
 
-    /// A connection was made.
+    /// Adds a new connection.
     ///
-    /// - Returns: the one that has to leave for it.
+    /// - Returns: the connection to close for it.
     mutating func open(_ name: Name) -> Name? {
         numbers += 1
         strangers[name] = numbers
         line.append((name, numbers))
         defer { tidy() }
-        // One place stays free, or the next would not even be accepted.
+        // Keep one place free. Otherwise the next connection would not even be accepted.
         let room = max(1, min(share, maximum - 1 - known.count))
         return strangers.count > room ? oldest() : nil
     }
 
-    /// A key was seen on it that is in few hands.
+    /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
     mutating func know(_ name: Name) { if strangers.removeValue(forKey: name) != nil { known.insert(name) } }
 
     mutating func close(_ name: Name) {
@@ -56,7 +56,7 @@ struct ConnectionPlaces<Name: Hashable> {
         return nil
     }
 
-    /// Keeps the line about as long as there are strangers.
+    /// Keeps `line` about as long as the number of strangers.
     private mutating func tidy() {
         guard line.count > 64, line.count > 2 * (strangers.count + 1) else { return }
         line = line[first...].filter { strangers[$0.name] == $0.number }

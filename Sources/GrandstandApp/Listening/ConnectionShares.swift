@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections of the API's listener: closes the strangers' oldest when they become more than their share, so that
-/// phones by the ten thousand leave room for organisers.
+/// The connections of the API's listener. When strangers have more than their share, it closes their oldest one, so
+/// that ten thousands of phones leave room for organisers.
 final class ConnectionShares: Sendable {
     private struct State {
         var places: ConnectionPlaces<ObjectIdentifier>
@@ -13,7 +13,7 @@ final class ConnectionShares: Sendable {
 
     init(maximum: Int) { state = Mutex(State(places: ConnectionPlaces(maximum: maximum))) }
 
-    /// A connection was made.
+    /// Adds a new connection.
     func open(_ channel: any Channel) {
         let name = ObjectIdentifier(channel)
         let leaving = state.withLock { state in
@@ -24,7 +24,7 @@ final class ConnectionShares: Sendable {
         leaving?.close(promise: nil)
     }
 
-    /// A request with a key came on it that is in few hands.
+    /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
     func know(_ channel: any Channel) { state.withLock { $0.places.know(ObjectIdentifier(channel)) } }
 
     private func close(_ name: ObjectIdentifier) {

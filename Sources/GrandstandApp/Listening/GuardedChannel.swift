@@ -4,19 +4,19 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// A connection with limits to what its peer may take, and with TLS when there are certificates. The certificates in use
-/// are asked for anew for every connection.
+/// A connection with time limits for its peer, and with TLS if there are certificates. Each new connection uses the
+/// newest certificates.
 struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let limits: ConnectionDeadlines.Limits
     let certificates: TLSCertificates?
-    /// Chooses the connection to close when there are too many; `nil`: none is closed.
+    /// Chooses the connection to close when there are too many; `nil`: no connection is closed.
     let shares: ConnectionShares?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         shares?.open(channel)
         return channel.eventLoop.makeCompletedFuture {
-            // What is read ahead of a request's handler is a few of these; there are thousands of connections.
+            // Small buffers, because a few are read ahead for each of thousands of connections.
             try channel.syncOptions?.setOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
             let pipeline = channel.pipeline.syncOperations

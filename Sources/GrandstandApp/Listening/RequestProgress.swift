@@ -2,7 +2,7 @@ internal import GrandstandHTTP
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Tells a connection's guard how far requests and answers are: stands right behind the parser.
+/// Tells the connection's guard about the progress of requests and answers. It is directly behind the parser.
 final class RequestProgress: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -11,7 +11,7 @@ final class RequestProgress: ChannelDuplexHandler {
 
     private let connection: ConnectionGuard
 
-    /// - Parameter connection: of the same channel.
+    /// - Parameter connection: the guard of the same channel.
     init(_ connection: ConnectionGuard) { self.connection = connection }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

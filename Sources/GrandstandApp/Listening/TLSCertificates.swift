@@ -3,17 +3,17 @@ internal import Logging
 internal import NIOSSL
 internal import Synchronization
 
-/// The API's certificate and key, read anew when their files change: connections that are made from then on have the
-/// new ones, older ones go on.
+/// The API's certificate and key. They are read again when their files change. New connections then use them; open
+/// connections keep the old ones.
 final class TLSCertificates: Sendable {
     private struct State {
         var context: NIOSSLContext
         var stamp: Stamp
-        /// The files that could not be used; they are reported once.
+        /// The files that could not be used. They are reported only once.
         var refused: Stamp?
     }
 
-    /// Tells a file that was changed or replaced.
+    /// Identifies the version of a file.
     private struct Stamp: Equatable {
         var certificate: [String]
         var key: [String]
@@ -23,7 +23,7 @@ final class TLSCertificates: Sendable {
     private let logger: Logger
     private let state: Mutex<State>
 
-    /// - Throws: `ConfigurationError` for files that hold no usable certificate and key.
+    /// - Throws: `ConfigurationError` if the files do not contain a usable certificate and key.
     init(_ files: Configuration.TLS, logger: Logger) throws {
         self.files = files
         self.logger = logger
@@ -31,10 +31,10 @@ final class TLSCertificates: Sendable {
         state = Mutex(State(context: try Self.context(files), stamp: stamp))
     }
 
-    /// For the next connection.
+    /// The TLS context for the next connection.
     var current: NIOSSLContext { state.withLock { $0.context } }
 
-    /// Looks at the files every `interval` until cancelled.
+    /// Checks the files every `interval` until the task is cancelled.
     func watch(every interval: Duration = .seconds(1)) async {
         while !Task.isCancelled {
             try? await Task.sleep(for: interval)
@@ -42,7 +42,8 @@ final class TLSCertificates: Sendable {
         }
     }
 
-    /// Files that cannot be used leave everything as it was: half of a new pair may be there already.
+    /// Reads the files if they have changed. If they cannot be used, nothing changes, because a new pair may be only
+    /// half written.
     func reloadIfChanged() {
         let stamp = Self.stamp(files)
         guard state.withLock({ $0.stamp != stamp }) else { return }

@@ -2,10 +2,10 @@ internal import GrandstandStore
 
 /// The source and tools that this program was built from.
 enum BuildInfo {
-    /// Of Grandstand. There are no numbered releases yet.
+    /// The version of Grandstand. There are no numbered releases yet.
     static let version = "development"
 
-    /// The newest migration it knows: what a database must have for it.
+    /// The newest migration in this program. A database must have it.
     static let schema = Migration.all.map(\.version).max() ?? 0
 
     static var swift: String {

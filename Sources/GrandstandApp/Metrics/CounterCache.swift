@@ -2,7 +2,7 @@ internal import CoreMetrics
 internal import Grandstand
 internal import Synchronization
 
-/// A counter for each kind of occurrence: finding it by its labels anew would take longer than counting.
+/// Caches a counter for each kind of occurrence, because finding it by its labels takes longer than counting.
 final class CounterCache: Sendable {
     private let new: @Sendable (Occurrence) -> Counter?
     private let made = Mutex<[Occurrence: Counter]>([:])
@@ -11,7 +11,7 @@ final class CounterCache: Sendable {
 
     func count(_ occurrence: Occurrence) { counter(of: occurrence)?.increment() }
 
-    /// Makes the counter, which is 0 until something is counted.
+    /// Creates the counter with the value 0.
     func make(_ occurrence: Occurrence) { _ = counter(of: occurrence) }
 
     private func counter(of occurrence: Occurrence) -> Counter? {

@@ -7,7 +7,7 @@ internal import PrometheusMetrics
 
 /// Gauges that are read when the metrics are asked for.
 enum Gauges {
-    /// Of the database as a whole: nothing, unless this replica leads.
+    /// The gauges of the whole database. Only the leading replica reports them.
     static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {
         guard let reading = watch.current else { return [GaugeSample("grandstand_leader", 0)] }
         return [GaugeSample("grandstand_leader", 1)] + reading.quotas.flatMap { of($0, at: reading.at) }
@@ -82,7 +82,7 @@ enum Gauges {
         }
     }
 
-    /// Of what answers apps and people.
+    /// The gauges of lookups and live views.
     static func of(_ lookups: LookupReplica, _ views: LiveViews) -> [GaugeSample] {
         [GaugeSample("grandstand_streams", Double(views.count))]
             + (lookups.staleness.map { [GaugeSample("grandstand_lookup_staleness_seconds", $0)] } ?? [])

@@ -1,15 +1,15 @@
 internal import PrometheusMetrics
 
-/// Every metric that `GET /metrics` tells, in the order of docs/metrics.md, which a test compares with this.
+/// Every metric of `GET /metrics`, in the order of docs/metrics.md. A test compares the two.
 enum MetricCatalog {
     private static let app = ["bundle_id", "environment"]
 
-    /// From a push that leaves with its commit to one that waited through an outage.
+    /// From a push that is sent right after its commit, to one that waited for the end of an outage.
     private static let deliveryBounds: [Double] = [
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
     ]
 
-    /// Of the database as a whole, told by the replica that leads alone.
+    /// The metrics of the whole database. Only the leading replica reports them.
     static let ofDatabase: [MetricDescription] = [
         .init("grandstand_channels", .gauge, labels: app + ["state"], "Channels of the ledger, without deleted ones."),
         .init(
@@ -63,7 +63,7 @@ enum MetricCatalog {
         .init("grandstand_database_bytes", .gauge, "The room that the database takes on its disk."),
     ]
 
-    /// Of this process.
+    /// The metrics of this process.
     static let ofProcess: [MetricDescription] = [
         .init(
             "grandstand_leader", .gauge,
@@ -130,7 +130,7 @@ enum MetricCatalog {
             "How long callers waited for a connection to the database."),
     ]
 
-    /// Of this process' way to APNs.
+    /// The metrics of this process's connections to APNs.
     static let ofAPNs: [MetricDescription] = {
         let pool = ["host", "team", "key", "traffic"]
         return [

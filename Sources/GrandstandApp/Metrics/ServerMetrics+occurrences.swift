@@ -3,7 +3,7 @@ internal import CoreMetrics
 internal import Grandstand
 
 extension ServerMetrics {
-    /// Counts what happens. Labels have bounded values: a reason that is not APNs' own is `other`.
+    /// Counts occurrences. The number of label values is bounded: a reason that Apple does not document is `other`.
     var counting: Counting {
         let backend = backend
         @Sendable func circuit(_ environment: APNsEnvironment) -> Meter {
@@ -48,7 +48,7 @@ extension ServerMetrics {
             case .accepted, .circuit: nil
             }
         }
-        // Told from the start: a series that begins with its first event has no increase for it.
+        // Create these with 0, because the first event of a new series does not count as an increase.
         let saved = counter("grandstand_saved_sends_total", [])
         for outcome in StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
         for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }
@@ -76,7 +76,7 @@ extension ServerMetrics {
 
     private static let noReason = "none"
 
-    /// APNs' reason as it documents it, or `other`.
+    /// APNs' reason if Apple documents it, otherwise `other`.
     private static func bounded(_ reason: String?) -> String? {
         reason.map { APNsReason(rawValue: $0).status == nil ? "other" : $0 }
     }

@@ -4,7 +4,7 @@ internal import GrandstandHTTP
 internal import PrometheusMetrics
 internal import Synchronization
 
-/// This process's metrics, as `GET /metrics` answers them.
+/// The metrics of this process, for `GET /metrics`.
 struct ServerMetrics: OperationMetrics {
     let backend = PrometheusMetrics(MetricCatalog.all)
     private let recorders = Recorders()
@@ -20,11 +20,11 @@ struct ServerMetrics: OperationMetrics {
         Meter(label: "grandstand_start_time_seconds", factory: backend).set(Date().timeIntervalSince1970)
     }
 
-    /// Asks `source` whenever metrics are read.
+    /// Adds a source of gauges, which is called whenever metrics are read.
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
-        // Methods are the caller's words; the ones no route takes are one series.
+        // The caller chooses the method, so all unknown methods share one series.
         let known =
             switch method {
             case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD": method
@@ -49,13 +49,13 @@ struct ServerMetrics: OperationMetrics {
         }
     }
 
-    /// Notes by how many seconds this machine's clock is ahead of the database's.
+    /// Sets the gauge of the seconds by which this machine's clock is ahead of the database's.
     var clockOffset: @Sendable (Double) -> Void {
         let meter = Meter(label: "grandstand_clock_offset_seconds", factory: backend)
         return { meter.set($0) }
     }
 
-    /// Told how long callers of a pool waited for a connection.
+    /// Records how long callers of a pool waited for a connection.
     func waits(of pool: String) -> @Sendable (Duration) -> Void {
         let timer = CoreMetrics.Timer(
             label: "grandstand_database_wait_seconds", dimensions: [("pool", pool)], factory: backend)
@@ -89,7 +89,8 @@ private final class Sources: Sendable {
     let all = Mutex<[@Sendable () -> [GaugeSample]]>([])
 }
 
-/// A recorder for each series: finding its counter and timer by their labels anew was a seventh of a routed request.
+/// A recorder for each series, because finding its counter and timer by labels took a seventh of a routed request's
+/// time.
 private final class Recorders: Sendable {
     private let made = Mutex<[Series: @Sendable (Duration) -> Void]>([:])
 

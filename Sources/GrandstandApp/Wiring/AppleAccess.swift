@@ -5,15 +5,16 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// Everything that asks Apple: the client, what is learned from its answers, and the calls that manage channels.
+/// Everything that calls Apple: the client, what is learned from its answers, and the calls that manage channels.
 struct AppleAccess: Sendable {
     let gateway: APNsClient
-    /// The client as the calls use it: refusals because the capability is off are noticed.
+    /// The client for the calls. It notices when Apple refuses a call because the capability is off.
     let watched: CapabilityWatch
     let calls: ChannelCalls
     let operations: ChannelOperations
     let reconciliation: Reconciliation
-    /// Seconds after which another worker may take a channel over, or a reconciliation, unless its worker extends them.
+    /// Seconds after which another worker may take over a channel or a reconciliation, unless its worker extends the
+    /// lease.
     let channelLease = ServerLoops.lease
 
     init(_ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, logger: Logger) {

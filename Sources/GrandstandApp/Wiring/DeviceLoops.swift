@@ -4,8 +4,8 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// The loops that send pushes to devices: starts of events, and updates to activities without a channel. Both share an
-/// environment's places, so that a million starts do not make a crowd's goal wait for the last of them.
+/// The loops that push to devices: starts of events, and updates to activities by token. Both share one environment's
+/// places, so that a goal does not wait until a million starts are sent.
 struct DeviceLoops: Sendable {
     let members: [ServerLoops.Member]
 
@@ -41,6 +41,6 @@ struct DeviceLoops: Sendable {
         }
     }
 
-    /// Runs, or lanes of crowds, worked on at a time.
+    /// The most runs, or crowd lanes, in progress.
     private static let places = 4
 }

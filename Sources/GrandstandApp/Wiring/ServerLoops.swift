@@ -7,9 +7,9 @@ internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 
-/// The loops beside the listeners, each for the role that needs it.
+/// The services of a server other than its listeners, each for the roles that need it.
 struct ServerLoops: Sendable {
-    /// A service, and the roles for one of which it runs; `nil`: it always runs.
+    /// A service with the roles that need it; `nil`: it always runs.
     struct Member: Sendable {
         let roles: Set<Configuration.Role>?
         let service: any Service
@@ -26,7 +26,7 @@ struct ServerLoops: Sendable {
         }
     }
 
-    /// In the order in which they start; they are stopped in the opposite order.
+    /// The services in the order of their start. They stop in reverse order.
     let members: [Member]
 
     init(_ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts, logger: Logger) {
@@ -112,11 +112,12 @@ struct ServerLoops: Sendable {
             + DeviceLoops(configuration, resources, parts, rates: rates.mapValues(\.devices), logger: logger).members
     }
 
-    /// Seconds for which the work of a dead replica, or of a claim whose answer was lost, waits: it is to go on within 10.
+    /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10
+    /// seconds.
     static let lease: TimeInterval = 6
 }
 
-/// Runs `body` until the graceful shutdown, then cancels it.
+/// Runs `body` until the graceful shutdown, and then cancels it.
 private struct UntilShutdown: Service {
     let body: @Sendable () async -> Void
 

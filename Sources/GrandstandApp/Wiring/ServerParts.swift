@@ -6,18 +6,18 @@ internal import Logging
 internal import PrometheusMetrics
 internal import WebhookClient
 
-/// The parts built on the opened resources: the stores, the access to Apple, the API and the console.
+/// The parts that are built on the opened resources: the stores, the access to Apple, the API and the console.
 struct ServerParts: Sendable {
     let stores: ServerStores
     let apple: AppleAccess
     let lookups: LookupReplica
     let views: LiveViews
     let keyUses: KeyUses
-    /// The metrics of the database as a whole.
+    /// Reads the metrics of the whole database.
     let gauges: GaugeWatch
-    /// Which connections make way when they are too many.
+    /// Chooses the connections to close when there are too many.
     let shares: ConnectionShares
-    /// How a broadcast becomes deliveries, for those accepted now and those that were scheduled.
+    /// Plans a broadcast's deliveries, for immediate and for scheduled broadcasts.
     let plan: DeliveryPlanning
     let api: API
 
@@ -75,7 +75,7 @@ struct ServerParts: Sendable {
         api = API(dependencies, pages: .console(console))
     }
 
-    /// At most a second old, and there within a fifth of one.
+    /// Returns the readiness, at most a second old and within a fifth of a second.
     private static func readiness(
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
@@ -85,7 +85,7 @@ struct ServerParts: Sendable {
         }
     }
 
-    /// The same by what is known already.
+    /// The readiness from what is already known.
     private static func isReady(
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () -> Readiness {
@@ -110,14 +110,14 @@ extension LookupReplica.Settings {
         var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
         guard configuration.onlyReads else { return settings }
         settings.asksDatabase = false
-        // A commit twice a second, its way to a standby, and a look twice a second.
+        // The sum of a commit every half second, its way to a standby, and a reading every half second.
         settings.grace = 3
         return settings
     }
 }
 
 extension API.Access {
-    /// Keys, rates and idempotency as the settings have them. A limit of 0 is none.
+    /// The settings of keys, rate limits and idempotency. A limit of 0 means no limit.
     fileprivate static func of(
         _ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, keyUses: KeyUses,
         shares: ConnectionShares, logger: Logger

@@ -8,8 +8,8 @@ internal import HTTP2
 internal import Logging
 internal import WebhookClient
 
-/// The resources that a server opens: files, then the database and its clock. A start that fails does so here, before
-/// anything is listened on.
+/// The resources that a server opens: files, then the database and its clock. If a start fails, it fails here, before
+/// the server listens.
 struct ServerResources: Sendable {
     let keyRing: KeyRing
     /// `nil`: the API is served without TLS.
@@ -17,17 +17,17 @@ struct ServerResources: Sendable {
     let templates: ConsoleTemplates
     let webhookClient: WebhookClient
     let metrics: ServerMetrics
-    /// Counts what happens for them.
+    /// Counts occurrences for the metrics.
     let counting: Counting
     let database: DatabaseSession
-    /// What is wrong with it.
+    /// Knows the database's troubles.
     let watch: DatabaseWatch
-    /// The database's clock, by which replicas agree.
+    /// The database's clock, which all replicas use.
     let clock: DatabaseClock
-    /// This machine's clock, for what outsiders compare with theirs.
+    /// This machine's clock, for times that are compared with clocks outside.
     let wallClock: @Sendable () -> Date
 
-    /// What a stop leaves to all that runs here.
+    /// The time that a stop leaves for work in progress.
     let drain: Drain
 
     /// The database's time.
@@ -35,7 +35,7 @@ struct ServerResources: Sendable {
     /// Whether this machine's clock allows claims.
     var mayClaim: @Sendable () -> Bool { { [clock] in clock.mayClaim } }
 
-    /// - Throws: `StartError`, `ConfigurationError`: one line each, and nothing is left open.
+    /// - Throws: `StartError`, `ConfigurationError`; each is one line. Nothing is left open then.
     static func open(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date, logger: Logger
     ) async throws -> ServerResources {

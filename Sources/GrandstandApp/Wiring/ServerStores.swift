@@ -4,7 +4,7 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// The stores, each on the connection pool that keeps its traffic apart from the others'.
+/// The stores. Each uses a connection pool that keeps its traffic apart from that of others.
 struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let contentTypes: PostgresContentStore
@@ -13,7 +13,7 @@ struct ServerStores: Sendable {
     let starts: PostgresStartStore
     let outbox: PostgresOutbox
     let crowds: PostgresCrowdStore
-    /// Leads acceptance to the dispatchers of this process.
+    /// Connects the acceptance of broadcasts with the dispatchers of this process.
     let departures: LocalDepartures
     let keys: CachedKeyStore
     let lookupSource: any LookupSource

@@ -2,22 +2,22 @@ internal import Foundation
 internal import GrandstandContract
 
 extension GrandstandClient {
-    /// An app in one of APNs' environments.
+    /// An app in one APNs environment.
     public struct AppEnvironment: Sendable, Hashable, Codable {
         /// The bundle ID as registered at Apple.
         public var bundleId: String
-        /// Which of APNs' environments.
+        /// The APNs environment.
         public var environment: Environment
 
-        /// The app in this environment.
+        /// Combines an app and an environment.
         public init(_ bundleId: String, _ environment: Environment) {
             self.bundleId = bundleId
             self.environment = environment
         }
     }
 
-    /// Who an installation is: its app, the UUID the app made for it, and the secret the app drew. Keep it in the keychain;
-    /// whoever lost it registers anew.
+    /// The identity of an installation: its app, the UUID that the app made for it, and the secret that the app drew.
+    /// Keep it in the keychain. Without it the app has to register as a new installation.
     public struct InstallationIdentity: Sendable, Hashable, Codable {
         /// The app that is installed.
         public var app: AppEnvironment
@@ -33,14 +33,14 @@ extension GrandstandClient {
             case drawn = "secret"
         }
 
-        /// An installation that is known.
+        /// An installation that is already registered.
         public init(app: AppEnvironment, installationId: String, secret: String) {
             self.app = app
             self.installationId = installationId
             drawn = Secret(secret)
         }
 
-        /// A new installation, with a secret out of the system's random numbers.
+        /// A new installation, with a random UUID and secret.
         public init(new app: AppEnvironment) {
             self.app = app
             installationId = UUID().uuidString.lowercased()

@@ -3,22 +3,23 @@ public import GrandstandContract
 internal import JSON
 
 extension GrandstandClient {
-    /// A call of the API as a value: `client.send(.getEvent("derby"))`. openapi.yaml has them all, by these names.
+    /// A call of the API as a value: `client.send(.getEvent("derby"))`. Each operation of openapi.yaml has one, with
+    /// the same name.
     public struct Call<Value: Sendable>: Sendable {
-        /// The operation of openapi.yaml that it is a call of.
+        /// The operation in openapi.yaml.
         public let operation: Contract.Operation
         /// The path, percent-encoded.
         public let path: String
-        /// Parameters after the path.
+        /// The parameters of the query.
         public private(set) var query: [URLQueryItem]
-        /// Not printed, as an installation's secret is among them.
+        /// Header fields. They are not printed, because one may contain an installation's secret.
         private(set) var headers: [String: Secret]
         let body: Data?
-        /// Statuses beside 2xx whose body is an answer.
+        /// Statuses other than 2xx whose body is a normal answer.
         var answers: Set<Int> = []
         let read: @Sendable (Answer) throws -> Value
 
-        /// The path with the parameters after it.
+        /// The path with the query.
         var target: String {
             guard !query.isEmpty else { return path }
             return path + "?"
@@ -29,12 +30,12 @@ extension GrandstandClient {
             (200..<300).contains(answer.status) || answers.contains(answer.status)
         }
 
-        /// The same call by an installation, whose secret goes with it.
+        /// The same call, made by an installation; adds its secret.
         func by(_ identity: GrandstandClient.InstallationIdentity) -> Self {
             with("Grandstand-Installation-Secret", identity.secret)
         }
 
-        /// The same call, of which an answer with this status is an answer, too.
+        /// The same call, where an answer with this status is a normal answer, too.
         func answering(_ status: Int) -> Self {
             var call = self
             call.answers = [status]
@@ -48,7 +49,7 @@ extension GrandstandClient {
             return call
         }
 
-        /// The same list from where a page ended (`Page.nextCursor`), with so many entries at most.
+        /// The same list, beginning after a page's end (`Page.nextCursor`), with at most `limit` entries.
         public func page<Item>(limit: Int? = nil, after cursor: String? = nil) -> Self
         where Value == GrandstandClient.Page<Item> {
             var call = self
@@ -58,28 +59,29 @@ extension GrandstandClient {
             return call
         }
 
-        /// The same POST under a name of the caller's: whoever repeats it, later or elsewhere, gets the first answer for
-        /// 24 hours. Without it each call has a name of its own.
+        /// The same POST with the caller's own idempotency key. For 24 hours, every repetition with this key gets the
+        /// first answer. Without it each call gets a random key.
         public func idempotencyKey(_ key: String) -> Self { with("Idempotency-Key", key) }
 
-        /// The same PUT or PATCH, refused (`version-mismatch`) unless the version there has this tag (`Reply.entityTag`).
+        /// The same PUT or PATCH, which is refused (`version-mismatch`) unless the present version has this tag
+        /// (`Reply.entityTag`).
         public func ifMatch(_ entityTag: String) -> Self { with("If-Match", entityTag) }
 
-        /// The same PUT, refused (`version-mismatch`) if there is one already.
+        /// The same PUT, which is refused (`version-mismatch`) if the resource already exists.
         public func ifNoneExists() -> Self { with("If-None-Match", "*") }
     }
 
-    /// The answer to a call.
+    /// The answer to a call, with its value.
     @dynamicMemberLookup
     public struct Reply<Value: Sendable>: Sendable {
-        /// What was asked for.
+        /// The decoded value.
         public let value: Value
-        /// The answer as it came.
+        /// The answer as received.
         public let answer: Answer
 
-        /// For `ifMatch` of the call that changes what was got.
+        /// The version of the value, for `ifMatch` of the call that changes it.
         public var entityTag: String? { answer.entityTag }
-        /// Whether this is the first answer again, to a POST that was made before.
+        /// Whether this is the stored answer of an earlier POST with the same idempotency key.
         public var isReplayed: Bool { answer.headers["idempotent-replayed"] == "true" }
 
         /// Members of the value.
@@ -88,7 +90,7 @@ extension GrandstandClient {
 }
 
 extension GrandstandClient.Call {
-    /// Parameters after the path; what is `nil` is not said.
+    /// The parameters of a query. A parameter that is `nil` is left out.
     typealias Query = [(name: String, value: (any CustomStringConvertible)?)]
 
     fileprivate static func items(_ query: Query) -> [URLQueryItem] {
@@ -105,7 +107,7 @@ extension GrandstandClient.Call {
         self.init(operation, path, query, body: body) { try Value(json: JSONValue(decoding: $0.body)) }
     }
 
-    /// A call whose answer says nothing but its status.
+    /// A call whose answer has no body.
     init(_ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = []) where Value == Void {
         self.init(operation, path, query) { _ in }
     }
@@ -118,7 +120,7 @@ extension GrandstandClient.Call {
         self.operation = operation
         self.path = path.text
         self.query = Self.items(query)
-        // A repetition of this very call, after a network fault, is answered as the first was.
+        // If a network fault makes the client repeat this call, the server gives the first answer again.
         headers = operation.keepsAnswers ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
         if operation.method == "PATCH" { headers["Content-Type"] = Secret("application/merge-patch+json") }
         if operation.id == Contract.Operation.streamEvent.id { headers["Accept"] = Secret("text/event-stream") }

@@ -1,10 +1,10 @@
 internal import Foundation
 public import GrandstandContract
 
-// What the contract's own calls do not say: answers that are no JSON, and the short form of an app.
+// Calls that the generator does not write: those whose answers are not JSON, and the short view of an app.
 
 extension GrandstandClient.Call where Value == String {
-    /// Numbers in the text format of Prometheus.
+    /// The server's metrics in Prometheus' text format.
     public static func metrics() -> Self { Self(.metrics, "/metrics") { String(decoding: $0.body, as: UTF8.self) } }
 
     /// The server's openapi.yaml.
@@ -14,18 +14,18 @@ extension GrandstandClient.Call where Value == String {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.AppNamePage {
-    /// Lists apps as a key with no more than the scope lookup sees them.
+    /// Lists the apps in the short view for keys that only have the scope lookup.
     public static func listAppNames() -> Self { Self(.listApps, "/v1/apps") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.AppName {
-    /// Shows an app as a key with no more than the scope lookup sees it.
+    /// Shows an app in the short view for keys that only have the scope lookup.
     public static func getAppName(_ bundleId: String) -> Self { Self(.getApp, "/v1/apps/\(bundleId)") }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Lookup {
-    /// The channel of an event, with its newest content if that is asked for; `GrandstandClient.lookup` waits and uses the
-    /// cache, too.
+    /// The channel of an event, optionally with its newest content. `GrandstandClient.lookup` also waits and uses the
+    /// cache.
     public static func lookup(
         _ key: String, in app: GrandstandClient.AppEnvironment, variant: String? = nil, contentState: Bool
     ) -> Self {

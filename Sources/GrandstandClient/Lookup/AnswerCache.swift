@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A folder in which lookups are kept, one file each. An app and its extensions may share one: files are replaced whole,
-/// and one that cannot be read is as none.
+/// A folder with stored answers to lookups, one file for each. An app and its extensions may share it: files are
+/// replaced atomically, and a file that cannot be read is ignored.
 public struct AnswerCache: Sendable {
     let folder: URL
     let maximumFiles: Int
@@ -9,11 +9,11 @@ public struct AnswerCache: Sendable {
     let longestStale: TimeInterval
 
     /// - Parameters:
-    ///   - folder: made when it is needed; nothing else may be in it.
-    ///   - maximumFiles: after which the oldest go.
-    ///   - maximumBytes: of all files together.
-    ///   - longestStale: how old, in seconds, an answer may be that is given while the server cannot be asked. Whatever this says,
-    ///     none is given past its event's `endsAt`.
+    ///   - folder: created when it is needed; it must contain nothing else.
+    ///   - maximumFiles: beyond this number the oldest files are deleted.
+    ///   - maximumBytes: the most bytes of all files together.
+    ///   - longestStale: seconds after which an answer is no longer used if the server cannot be asked. In any case, no
+    ///     answer is used after its event's `endsAt`.
     public init(
         folder: URL, maximumFiles: Int = 200, maximumBytes: Int = 4 << 20, longestStale: TimeInterval = 12 * 3_600
     ) {
@@ -23,7 +23,7 @@ public struct AnswerCache: Sendable {
         self.longestStale = longestStale
     }
 
-    /// In the user's folder for caches.
+    /// The standard cache, in the user's caches folder.
     public static var standard: AnswerCache {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
         return AnswerCache(
@@ -39,7 +39,7 @@ public struct AnswerCache: Sendable {
         return answer.address == address ? answer : nil
     }
 
-    /// What cannot be written is not kept: a full disk fails no lookup.
+    /// Stores an answer. Errors such as a full disk are ignored, so that lookups never fail because of them.
     package func keep(_ answer: CachedAnswer) {
         guard let data = try? JSONEncoder().encode(answer), data.count <= maximumBytes else { return }
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -53,7 +53,7 @@ public struct AnswerCache: Sendable {
         folder.appendingPathComponent(FNV1a.name(of: address) + ".json", isDirectory: false)
     }
 
-    /// Takes the oldest files away until the rest is within the bounds.
+    /// Deletes the oldest files until the rest is within the limits.
     private func prune() {
         let manager = FileManager.default
         let urls = (try? manager.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// An answer as it is kept, and the rules of how long it may be used (RFC 9111).
+/// A stored answer, and the rules for how long it may be used (RFC 9111).
 package struct CachedAnswer: Sendable, Hashable, Codable {
-    /// Which request it answers; two may share a file's name.
+    /// The request that it answers. Two requests may have the same file name.
     package var address: String
     package var entityTag: String?
     package var body: Data
-    /// When the server said so, by this machine's clock.
+    /// When the server gave the answer, by this machine's clock.
     package var asOf: Date
-    /// Seconds for which it need not be asked again.
+    /// Seconds for which it may be used without asking the server.
     package var maxAge: Int
 
-    /// - Returns: `nil` for an answer that may not be kept.
+    /// - Returns: `nil` if the answer may not be stored.
     package init?(_ answer: GrandstandClient.Answer, to address: String, at now: Date) {
         let rules = Self.directives(answer.headers["cache-control"] ?? "")
         guard answer.status == 200, rules["no-store"] == nil else { return nil }
@@ -22,7 +22,7 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
         maxAge = rules["no-cache"] == nil ? rules["max-age"].flatMap { Int($0) } ?? 0 : 0
     }
 
-    /// The same answer, confirmed by a 304.
+    /// The same answer after a 304 has confirmed it.
     package func confirmed(by answer: GrandstandClient.Answer, at now: Date) -> CachedAnswer {
         let fresh = GrandstandClient.Answer(status: 200, headers: answer.headers, body: body)
         guard var confirmed = CachedAnswer(fresh, to: address, at: now) else { return self }
@@ -30,15 +30,15 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
         return confirmed
     }
 
-    /// Whether the server need not be asked. A clock that was set back makes it unknown, so it is asked.
+    /// Whether it may be used without asking the server. If the clock was set back, the age is unknown, so it may not.
     package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
 
-    /// Whether it may be used while the server cannot be asked.
+    /// Whether it may be used if the server cannot be asked.
     package func mayBeStale(at now: Date, longest: TimeInterval) -> Bool {
         now.timeIntervalSince(asOf) < longest
     }
 
-    /// The directives of a Cache-Control by their names in lower case.
+    /// The directives of `Cache-Control`, with names in lower case.
     private static func directives(_ text: String) -> [String: String] {
         var directives: [String: String] = [:]
         for part in text.split(separator: ",") {

@@ -1,27 +1,27 @@
 public import Foundation
 
 extension GrandstandClient {
-    /// What a lookup found, and how it is known. Members of the value are members of this.
+    /// The result of a lookup, and where it comes from. The value's members can be read directly.
     @dynamicMemberLookup
     public struct Found<Value: Sendable>: Sendable {
-        /// What was found.
+        /// The result.
         public let value: Value
-        /// How it is known.
+        /// Where the result comes from.
         public let origin: Origin
-        /// When the server said so.
+        /// When the server gave the answer.
         public let asOf: Date
 
-        /// How an answer is known.
+        /// Where an answer comes from.
         public enum Origin: Sendable, Hashable {
-            /// The server said so just now.
+            /// The server gave or confirmed it just now.
             case server
-            /// The server said so lately, and that it may be kept so long.
+            /// The cache; the answer is recent enough that the server need not be asked.
             case cache
-            /// The server cannot be asked; this is what it said last.
+            /// The cache, because the server cannot be asked. It is the server's last answer and may be out of date.
             case stale
         }
 
-        /// An answer.
+        /// Combines a value with its origin.
         public init(_ value: Value, origin: Origin, asOf: Date) {
             self.value = value
             self.origin = origin

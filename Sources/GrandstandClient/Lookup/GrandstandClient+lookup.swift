@@ -3,16 +3,16 @@ public import Foundation
 extension GrandstandClient {
     /// The channel of an event, for an app that is about to start a Live Activity.
     ///
-    /// With a cache the answer may be as old as the server allows, or, when the server cannot be asked, the last one,
-    /// marked `stale`; never one of an event past its `endsAt`.
+    /// With a cache, the answer may be as old as the server allows. If the server cannot be asked, the last answer is
+    /// returned as `stale`, but never one of an event past its `endsAt`.
     ///
     /// - Parameters:
-    ///   - variant: which of the app's audiences; without it the one without a variant, else the first that is
-    ///     not over.
-    ///   - contentState: whether the newest content comes along.
-    ///   - patience: how many seconds a channel that is being made (`channel-pending`) is waited for.
-    /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` when it takes too long, `eventEnded`;
-    ///   and as `send`.
+    ///   - variant: one of the app's audiences in the event; without it the audience without a variant, or else the
+    ///     first that is not over.
+    ///   - contentState: whether the answer includes the newest content.
+    ///   - patience: the most seconds to wait for a pending channel (`channel-pending`).
+    /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` if it takes longer than
+    ///   `patience`, `eventEnded`; the errors of `send`.
     public func lookup(
         _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
         patience: TimeInterval = 30
@@ -25,7 +25,7 @@ extension GrandstandClient {
                     lookup.endsAt.map { $0 > now } ?? true ? lookup : nil
                 }
             } catch let problem as ServerProblem where problem.kind == .channelPending {
-                // The server's word, and up to half a second more, so that not everybody comes again at once.
+                // The server's time, plus up to half a second, so that not all clients ask again at the same moment.
                 let wait = TimeInterval(problem.retryAfter ?? 2) + 0.5 * time.chance()
                 guard time.uptime() - began + wait <= patience else { throw problem }
                 try await time.sleep(wait)
@@ -33,11 +33,11 @@ extension GrandstandClient {
         }
     }
 
-    /// The events that an app may offer to follow, by their beginning; one page.
+    /// One page of the events that an app may offer to follow, sorted by their start.
     ///
-    /// Cached as `lookup` is. An answer out of the cache leaves out events past their `endsAt`.
+    /// Cached like `lookup`. An answer from the cache leaves out events past their `endsAt`.
     ///
-    /// - Throws: as `send`.
+    /// - Throws: the errors of `send`.
     public func followables(
         in app: AppEnvironment, topic: String? = nil, from: Date? = nil, to: Date? = nil, state: FollowableState? = nil,
         variant: String? = nil, limit: Int? = nil, cursor: String? = nil
@@ -50,9 +50,9 @@ extension GrandstandClient {
         }
     }
 
-    /// The channels of any number of events, asked for 100 at a time.
+    /// The channels of any number of events, with a request for every 100.
     ///
-    /// - Throws: as `send`.
+    /// - Throws: the errors of `send`.
     public func lookup(
         _ eventKeys: [String], in app: AppEnvironment, variant: String? = nil
     ) async throws -> LookupBatchAnswer {
@@ -66,14 +66,14 @@ extension GrandstandClient {
         return all
     }
 
-    /// Answers from the cache where that is allowed, else asks the server, with the tag of what is kept.
+    /// Answers from the cache if that is allowed. Otherwise asks the server, with the stored answer's tag.
     ///
-    /// - Parameter usable: what of a kept answer may be given at this time; `nil`: nothing.
+    /// - Parameter usable: the part of a stored value that may be used at this time; `nil`: none.
     private func find<Value>(
         _ call: Call<Value>, _ usable: (Value, Date) -> Value?
     ) async throws -> Found<Value> {
         var request = try request(call)
-        // What one key was told is not another's to read.
+        // The key is part of the address, so that an answer for one key is never used for another.
         let address = "\(request.url.absoluteString) \(key.map { FNV1a.name(of: $0.rawValue) } ?? "")"
         let kept = cache?.answer(to: address)
         let now = time.now()

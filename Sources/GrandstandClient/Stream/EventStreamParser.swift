@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Reads `text/event-stream` (WHATWG HTML 9.2.6) in pieces as they come.
+/// Parses `text/event-stream` (WHATWG HTML 9.2.6) from pieces of any size.
 package struct EventStreamParser: Sendable {
     /// A message of the stream.
     package struct Message: Sendable, Hashable {
@@ -9,12 +9,12 @@ package struct EventStreamParser: Sendable {
         package var data: String
     }
 
-    /// What the stream asks to wait before it is opened again, in milliseconds.
+    /// The wait before the stream is opened again, as the server wants it, in milliseconds.
     package private(set) var retry: Int?
-    /// The `id` of the last message that was whole; what a next connection begins after.
+    /// The `id` of the last complete message. The next connection continues after it.
     package private(set) var lastID: String?
 
-    /// The `id` that the message under way, or one before it, has.
+    /// The `id` of the present message, or of an earlier one.
     private var id: String?
     private var line: [UInt8] = []
     private var isFirstLine = true
@@ -24,9 +24,9 @@ package struct EventStreamParser: Sendable {
 
     package init() {}
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     ///
-    /// - Returns: the messages that are whole with them.
+    /// - Returns: the messages that are now complete.
     package mutating func take(_ bytes: Data) -> [Message] {
         var messages: [Message] = []
         for byte in bytes {

@@ -2,32 +2,32 @@ public import GrandstandContract
 internal import JSON
 
 extension GrandstandClient {
-    /// How a stream is connected.
+    /// The state of a stream's connection.
     public enum StreamConnection: Sendable {
-        /// It is; what there is to tell comes.
+        /// Connected. Updates follow.
         case open
-        /// It is not, for this reason; it is opened again by itself.
+        /// Not connected, for this reason. The client connects again by itself.
         case lost(any Error)
     }
 
-    /// What an event's stream tells.
+    /// One update of an event's stream.
     public struct EventUpdate: Sendable, Hashable {
-        /// Names all that is known so far: what a later stream begins after.
+        /// Identifies everything received so far. A later stream can continue after it.
         public var id: String?
-        /// What it is.
+        /// The decoded update.
         public var content: Content
-        /// Its JSON as it came.
+        /// The update's JSON as received.
         public var data: RawJSON
 
-        /// What an update tells.
+        /// The kinds of updates.
         public enum Content: Sendable, Hashable {
-            /// All there is, first of all.
+            /// The complete state; always the first update.
             case snapshot(LiveBoard)
-            /// A broadcast is new, or has become something else.
+            /// A new broadcast, or a broadcast that has changed.
             case broadcast(BroadcastSummary)
-            /// The event's own state.
+            /// The event's new state.
             case state(EventState)
-            /// Something that only a newer client knows, by its name.
+            /// A kind that this version does not know, with its name.
             case other(String)
         }
     }

@@ -2,15 +2,15 @@ internal import Foundation
 public import GrandstandContract
 
 extension GrandstandClient {
-    /// What becomes of an event's broadcasts, as it happens: a snapshot, then every change.
+    /// The changes of an event and its broadcasts as they happen: first a snapshot, then every change.
     ///
-    /// A connection that is lost is opened again, after what was told last, until the task is cancelled or the loop is
-    /// left.
+    /// If the connection is lost, the client connects again and continues after the last update, until the task is
+    /// cancelled or the loop ends.
     ///
     /// - Parameters:
-    ///   - after: the `id` of an update that was read before; spares the snapshot if nothing happened since.
-    ///   - connection: is told whenever a connection is open, and whenever one is lost or refused for now.
-    /// - Returns: updates; it throws `ServerProblem` for a refusal that stands, e.g. `eventNotFound`.
+    ///   - after: the `id` of an earlier update. If nothing has changed since, there is no snapshot.
+    ///   - connection: called whenever the connection opens, is lost or is refused temporarily.
+    /// - Returns: the updates. The stream throws `ServerProblem` for a permanent refusal, e.g. `eventNotFound`.
     public func stream(
         _ eventKey: String, after: String? = nil, connection: @escaping @Sendable (StreamConnection) -> Void = { _ in }
     ) -> AsyncThrowingStream<EventUpdate, any Error> {
@@ -37,7 +37,7 @@ extension GrandstandClient {
             var asked: Double?
             do {
                 var request = try request(Call<Void>.streamEvent(eventKey).with("Last-Event-ID", last))
-                // The server gives a sign of life more often than that.
+                // The server sends heartbeats more often than this.
                 request.timeout = max(timeout, 60)
                 let response = try await transport.open(request)
                 guard response.status == 200 else { throw ServerProblem(try await response.whole()) }
@@ -66,7 +66,7 @@ extension GrandstandClient {
         }
     }
 
-    /// All entries of a list, page by page as they are read.
+    /// All entries of a list. Pages are fetched while the entries are read.
     ///
     ///     for try await event in client.entries(of: .listEvents(state: .live)) { … }
     public func entries<Item>(of list: Call<Page<Item>>) -> AsyncThrowingStream<Item, any Error> {
@@ -74,7 +74,7 @@ extension GrandstandClient {
         return AsyncThrowingStream { try await pages.next() }
     }
 
-    /// Where the reader of a list is.
+    /// The position in a list.
     private actor Pages<Item: Sendable & Hashable & Codable> {
         private let client: GrandstandClient
         private let list: Call<Page<Item>>

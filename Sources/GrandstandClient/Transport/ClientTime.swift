@@ -1,17 +1,17 @@
 package import Foundation
 
-/// The world's time and chance, as far as the client depends on them; tests hold them.
+/// The clocks and random numbers that the client uses. Tests replace them.
 package struct ClientTime: Sendable {
     /// The wall clock.
     package var now: @Sendable () -> Date
-    /// Seconds of a clock that nobody sets and that goes on while the system sleeps; only differences mean anything.
+    /// Seconds of a monotonic clock that also runs while the system sleeps. Only differences are meaningful.
     package var uptime: @Sendable () -> TimeInterval
-    /// Waits for so many seconds; throws `CancellationError` at once when the task is cancelled.
+    /// Waits for this many seconds. Throws `CancellationError` at once if the task is cancelled.
     package var sleep: @Sendable (TimeInterval) async throws -> Void
-    /// From 0 to 1.
+    /// A random number from 0 to 1.
     package var chance: @Sendable () -> Double
 
-    /// A time of these.
+    /// Combines these functions.
     package init(
         now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> TimeInterval,
         sleep: @escaping @Sendable (TimeInterval) async throws -> Void, chance: @escaping @Sendable () -> Double
@@ -22,17 +22,17 @@ package struct ClientTime: Sendable {
         self.chance = chance
     }
 
-    /// The system's.
+    /// The system's clocks and random numbers.
     package static let system =
         ClientTime(
             now: { Date() }, uptime: { sinceBoot() },
             sleep: { try await Task.sleep(nanoseconds: UInt64(max(0, min($0, longestSleep)) * 1e9)) },
             chance: { Double.random(in: 0...1) })
 
-    /// A year: whoever sleeps longer looks again then.
+    /// A year. It keeps the conversion to nanoseconds from overflowing; callers check the time again after a sleep.
     private static let longestSleep: TimeInterval = 366 * 86_400
 
-    /// Swift's own clocks need iOS 16.
+    /// Not Swift's own clocks, because they need iOS 16.
     private static func sinceBoot() -> TimeInterval {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,24 +1,24 @@
 public import Foundation
 internal import GrandstandContract
 
-/// What carries the client's requests. `URLSessionTransport` is the usual one; a test's may answer by itself.
+/// Sends the client's requests. `URLSessionTransport` is the standard one; a test may answer requests itself.
 public protocol ClientTransport: Sendable {
-    /// Makes one request, and never a second one by itself.
+    /// Makes one request. It must not repeat the request by itself.
     ///
-    /// - Returns: the answer's head as soon as it is there, and the body as it comes. Cancelling the task, or letting go
-    ///   of the body, ends the request at once.
-    /// - Throws: `URLError` when no answer comes; `CancellationError`.
+    /// - Returns: the answer's head as soon as it has arrived, and the body as it arrives. When the task is cancelled
+    ///   or the body is released, the request ends at once.
+    /// - Throws: `URLError` if no answer comes; `CancellationError`.
     func open(_ request: GrandstandClient.Request) async throws -> GrandstandClient.Response
 }
 
 extension GrandstandClient {
-    /// A request as it goes out.
+    /// A request for a transport.
     public struct Request: Sendable, Hashable {
         /// The HTTP method.
         public var method: String
-        /// Where it goes.
+        /// The address.
         public var url: URL
-        /// Header fields by name. They are not printed, as keys are among them.
+        /// Header fields by name. They are not printed, because they contain keys.
         public var headers: [String: String] {
             get { fields.mapValues(\.rawValue) }
             set { fields = newValue.mapValues { Secret($0) } }
@@ -26,10 +26,10 @@ extension GrandstandClient {
         private var fields: [String: Secret]
         /// The body; `nil`: none.
         public var body: Data?
-        /// How many seconds the server may be silent.
+        /// Seconds without a byte from the server after which the request fails.
         public var timeout: TimeInterval
 
-        /// A request for a transport.
+        /// A request with these values.
         public init(
             method: String, url: URL, headers: [String: String] = [:], body: Data? = nil,
             timeout: TimeInterval = 15
@@ -42,25 +42,25 @@ extension GrandstandClient {
         }
     }
 
-    /// The head of an answer, and its body as it comes.
+    /// The head of an answer, and its body as it arrives.
     public struct Response: Sendable {
         /// The HTTP status.
         public var status: Int
         /// Header fields by their names in lower case.
         public var headers: [String: String]
-        /// The body in pieces; it throws when the connection ends early.
+        /// The body in pieces. The stream throws if the connection ends early.
         public var body: AsyncThrowingStream<Data, any Error>
 
-        /// An answer of a transport.
+        /// An answer with these values.
         ///
-        /// - Parameter headers: their names in any case.
+        /// - Parameter headers: header fields with names in any case.
         public init(status: Int, headers: [String: String], body: AsyncThrowingStream<Data, any Error>) {
             self.status = status
             self.headers = Dictionary(headers.map { ($0.key.lowercased(), $0.value) }) { $1 }
             self.body = body
         }
 
-        /// An answer that is whole already.
+        /// An answer whose body is complete.
         public init(status: Int, headers: [String: String] = [:], body: Data = Data()) {
             self.init(
                 status: status, headers: headers,
@@ -79,13 +79,13 @@ extension GrandstandClient {
         }
     }
 
-    /// An answer as it came.
+    /// A complete answer.
     public struct Answer: Sendable, Hashable {
         /// The HTTP status.
         public let status: Int
         /// Header fields by their names in lower case.
         public let headers: [String: String]
-        /// The body as it came; JSON, unless something stands between client and server.
+        /// The body. It is JSON unless a proxy or another system answered.
         public let body: Data
 
         init(status: Int, headers: [String: String], body: Data) {
@@ -94,7 +94,7 @@ extension GrandstandClient {
             self.body = body
         }
 
-        /// The header `ETag`: for `If-Match` of the PUT that changes what was got.
+        /// The header `ETag`, for `If-Match` of the call that changes the resource.
         public var entityTag: String? { headers["etag"] }
 
         /// The header `Retry-After` in seconds.

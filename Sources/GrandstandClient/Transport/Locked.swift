@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A value under a lock. Swift's own `Mutex` needs iOS 18.
+/// A value with a lock. Swift's own `Mutex` needs iOS 18.
 final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

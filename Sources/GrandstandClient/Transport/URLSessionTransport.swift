@@ -5,21 +5,21 @@ public import Foundation
 #endif
 
 #if canImport(FoundationNetworking)
-    /// What a delegate calls once, as each Foundation declares it.
+    /// The type of a delegate's completion handler, which differs between the two Foundations.
     private typealias Completion<Value> = (Value) -> Void
 #else
-    /// What a delegate calls once, as each Foundation declares it.
+    /// The type of a delegate's completion handler, which differs between the two Foundations.
     private typealias Completion<Value> = @Sendable (Value) -> Void
 #endif
 
-/// Carries requests by a URLSession of its own: no cache, no cookies, and no redirection to another server, which would be
-/// told the key.
+/// Sends requests with a separate URLSession. It has no cache and no cookies, and follows no redirection to another
+/// server, because that server would get the key.
 public final class URLSessionTransport: ClientTransport {
     private let session: URLSession
     private let delegate = Delegate()
 
-    /// - Parameter longestAnswer: seconds after which a request fails although the server still sends; streams are cut then, too,
-    ///   and opened again by the client.
+    /// - Parameter longestAnswer: seconds after which a request fails even if the server still sends. This also ends
+    ///   streams, and the client opens them again.
     public init(longestAnswer: TimeInterval = 24 * 3_600) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -55,12 +55,12 @@ public final class URLSessionTransport: ClientTransport {
         }
     }
 
-    /// One request on its way.
+    /// One request in progress.
     private final class Exchange: Sendable {
         let task: URLSessionDataTask
         private let heads: AsyncThrowingStream<GrandstandClient.Response, any Error>
         private let head: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
-        /// Until the head is handed out: who lets go of the body then ends the request.
+        /// Kept until the head is handed out. After that, releasing the body ends the request.
         private let body: Locked<AsyncThrowingStream<Data, any Error>?>
         private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
 

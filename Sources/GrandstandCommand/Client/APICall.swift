@@ -5,25 +5,26 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// What every client verb takes, and how it talks to the server.
+/// The options of every client verb, and the calls to the server.
 struct ClientOptions: ParsableArguments {
     @Flag(help: "Print the server's JSON as it came.")
     var json = false
 
-    /// Makes a call and returns its answer's JSON; `nil` for an answer without a body.
+    /// Makes a call and returns the JSON of its answer; `nil` for an answer without a body.
     ///
-    /// - Throws: `StartError` with title and detail of a refusal, or with why there was no answer.
+    /// - Throws: `StartError` with title and detail of a refusal, or with the reason why there was no answer.
     func answer<Value>(_ call: GrandstandClient.Call<Value>) async throws -> JSONValue? {
         let server = try ServerAccess(isOpen: call.operation.scopes == nil)
         return try ServerAccess.json(of: try await server.answer(to: call))
     }
 
-    /// Makes a call and prints its answer: as it came, or, of a list, as a table of these columns.
+    /// Makes a call and prints its answer: as JSON with `--json`, otherwise as text; a list is a table with these
+    /// columns.
     func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String] = []) async throws {
         show(try await answer(call), columns)
     }
 
-    /// Prints an answer: as it came, or one member of it alone, or as a table that fits the terminal.
+    /// Prints an answer: as JSON with `--json`, or only one of its members, or as a table that fits the terminal.
     func show(_ answer: JSONValue?, _ columns: [String] = [], only member: String? = nil) {
         guard let answer else { return }
         if json { return print(String(decoding: answer.bytes, as: UTF8.self)) }
@@ -33,7 +34,7 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// Which app, in which environment.
+/// An app in an environment.
 struct AppOptions: ParsableArguments {
     @Argument(help: "The bundle ID.") var bundleID: String
     @Argument(
@@ -42,12 +43,12 @@ struct AppOptions: ParsableArguments {
     var app: GrandstandClient.AppEnvironment { .init(bundleID, .init(rawValue: environment)) }
 }
 
-/// Which part of a list.
+/// The page of a list.
 struct PageOptions: ParsableArguments {
     @Option(help: "Entries at most, 1 to 200.") var limit: Int?
     @Option(help: "Where the previous page ended.") var cursor: String?
 
-    /// That part of a list.
+    /// The call for this page of the list.
     func of<Item>(
         _ call: GrandstandClient.Call<GrandstandClient.Page<Item>>
     ) -> GrandstandClient.Call<GrandstandClient.Page<Item>> {
@@ -55,14 +56,14 @@ struct PageOptions: ParsableArguments {
     }
 }
 
-/// A word of the contract as an option has it: any word, for the server to judge.
+/// An option with a word of the contract. Any word is accepted; the server judges it.
 struct Word<Value: OpenEnumeration>: ExpressibleByArgument {
     let value: Value
 
     init(argument: String) { value = Value(rawValue: argument) }
 }
 
-/// A time as an option has it.
+/// An option with a time.
 struct Moment: ExpressibleByArgument {
     let date: Date
 
@@ -72,9 +73,9 @@ struct Moment: ExpressibleByArgument {
     }
 }
 
-/// A JSON document out of an argument, as `content(of:)` finds it.
+/// The JSON document of an argument, which may name a file (`content(of:)`).
 ///
-/// - Throws: `StartError` naming the option and what is wrong with the text.
+/// - Throws: `StartError` with the option and the fault in the text.
 func json(_ option: String, _ argument: String) throws -> [UInt8] {
     let text = try content(of: argument)
     do {
@@ -85,7 +86,7 @@ func json(_ option: String, _ argument: String) throws -> [UInt8] {
     }
 }
 
-/// The same as a body.
+/// The same as a request body.
 func body(_ option: String, _ argument: String) throws -> RawJSON {
     try RawJSON(json: Data(try json(option, argument)))
 }
@@ -101,5 +102,5 @@ func content(of argument: String) throws -> [UInt8] {
     return Array(data)
 }
 
-/// Read once, so that an argument has the same text each time it is asked for.
+/// Standard input, read only once, so that an argument has the same text whenever it is read.
 private let standardInput = Array(FileHandle.standardInput.readDataToEndOfFile())

@@ -1,13 +1,14 @@
 internal import Grandstand
 internal import JSON
 
-/// An answer for people: a list as a table, a single resource as names and values, with a table for each list in it.
+/// An answer as text for people: a list is a table; a single resource is names and values, with a table for each of its
+/// lists.
 struct AnswerTable {
     let text: String
 
     /// - Parameters:
-    ///   - columns: names of members; `channel.state` is a member of a member.
-    ///   - width: of the terminal; `nil`: lines are as long as they are.
+    ///   - columns: the names of members; `channel.state` is a member of the member `channel`.
+    ///   - width: the terminal's width; `nil`: lines may have any length.
     init(_ answer: JSONValue, columns: [String], width: Int? = nil) {
         guard case .object(let members) = answer.kind else {
             text = answer.cell
@@ -21,7 +22,7 @@ struct AnswerTable {
             lines = Self.lines(
                 members.filter { $0.value.things == nil }.flatMap { $0.value.cells(named: $0.name) })
         }
-        // A list stands beside others, too, as what is `missing` beside what was found.
+        // Other lists of the answer follow, such as `missing`.
         for member in members where member.name != "items" || columns.isEmpty {
             guard let things = member.value.things else { continue }
             lines += ["", "\(member.name):"]
@@ -30,7 +31,7 @@ struct AnswerTable {
         text = lines.joined(separator: "\n")
     }
 
-    /// A table, or, where that is wider than the terminal, the entries one below the other.
+    /// A table. If it is wider than the terminal, the entries are listed below each other instead.
     private static func table(_ items: [JSONValue], _ columns: [String], _ width: Int?) -> [String] {
         let lines = lines([columns] + items.map { item in columns.map { item.cell(at: $0) } })
         guard let width, lines.contains(where: { $0.count > width }) else { return lines }
@@ -53,14 +54,14 @@ struct AnswerTable {
 }
 
 extension JSONValue {
-    /// The elements of a list of objects that are not empty; `nil` for anything else.
+    /// The elements of a non-empty list; `nil` for any other value.
     fileprivate var things: [JSONValue]? {
         guard let elements, !elements.isEmpty else { return nil }
         let areObjects = elements.allSatisfy { if case .object = $0.kind { true } else { false } }
         return areObjects ? elements : nil
     }
 
-    /// Name and value; of an object, those of its members.
+    /// Rows of name and value; for an object, one row for each member.
     fileprivate func cells(named name: String) -> [[String]] {
         guard case .object(let members) = kind, !members.isEmpty else { return [[name, cell]] }
         return members.flatMap { $0.value.cells(named: "\(name).\($0.name)") }
@@ -70,7 +71,7 @@ extension JSONValue {
         path.split(separator: ".").reduce(Optional(self)) { $0?[String($1)] }?.cell ?? ""
     }
 
-    /// What stands in a table: texts without quotes, `-` for nothing, everything else as JSON.
+    /// The text of a table cell: strings without quotes, `-` for null, other values as JSON.
     fileprivate var cell: String {
         switch kind {
         case .null: "-"
@@ -83,8 +84,8 @@ extension JSONValue {
 }
 
 extension [JSONValue] {
-    /// The columns that any of these objects fills, in the order in which they come; an object's members are columns of
-    /// their own.
+    /// The columns that at least one of these objects fills, in their order. The members of a nested object are
+    /// separate columns.
     fileprivate var columns: [String] {
         var columns: [String] = []
         for element in self {

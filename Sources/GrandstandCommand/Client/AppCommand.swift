@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Grandstand
 internal import GrandstandClient
 
-/// `grandstand app`: the apps a server knows.
+/// `grandstand app`: the apps of a running server.
 struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Apps of a running server.",

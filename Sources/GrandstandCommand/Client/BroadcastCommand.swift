@@ -87,7 +87,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     }
 }
 
-/// A message, to whomever it goes.
+/// The options of a message, whatever its recipients.
 struct MessageOptions: ParsableArguments {
     static let discussion = "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte."
 
@@ -108,8 +108,8 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "A number: which of several activities goes first.") var relevanceScore: String?
     @OptionGroup var further: FurtherFields
 
-    /// `sendAt` as the API takes it: `start`, with a number of seconds, minutes, hours or days before or after it, counts from
-    /// the start; everything else is a time, for the server to judge.
+    /// `sendAt` in the API's form. `start`, optionally with an offset in seconds, minutes, hours or days, is relative
+    /// to the event's start. Any other text is a time, and the server judges it.
     private static func sendTime(_ text: String) -> [UInt8] {
         var json = JSONWriter()
         if let match = text.wholeMatch(of: /start(?:([+-])([0-9]{1,8})([smhd]?))?/) {
@@ -122,7 +122,7 @@ struct MessageOptions: ParsableArguments {
         return json.bytes
     }
 
-    /// The message as the API takes it.
+    /// The message in the API's form.
     func draft() throws -> Draft {
         var draft = Draft()
         draft.set("event", "update")
@@ -141,7 +141,7 @@ struct MessageOptions: ParsableArguments {
     }
 }
 
-/// `grandstand push`: single pushes to tokens that somebody else keeps.
+/// `grandstand push`: single pushes to tokens that the caller stores.
 struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "push", abstract: "Single pushes, for teams that keep their tokens themselves.",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import GrandstandClient
 
-/// `grandstand channel`: channels by hand.
+/// `grandstand channel`: channels that people create, delete or import.
 struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "channel", abstract: "Channels of an app in an environment.",

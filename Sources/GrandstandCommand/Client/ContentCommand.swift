@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import GrandstandClient
 
-/// `grandstand content`: what apps can decode, and what rings.
+/// `grandstand content`: the content types that an app can decode, and when their alerts ring.
 struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "content", abstract: "Content types: what an app can decode, and which changes of a state ring.",
@@ -39,7 +39,7 @@ struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
     }
 }
 
-/// `grandstand state`: states of events, as a feed has them.
+/// `grandstand state`: the states of events, as a data feed sends them.
 struct StateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "state", abstract: "The states of events: Grandstand sends what is news.",

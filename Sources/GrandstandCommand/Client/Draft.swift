@@ -5,20 +5,20 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// The body of a request as a verb puts it together: members by name, each some JSON text.
+/// The body of a request in the making: members by name, each with JSON text.
 struct Draft {
     private var members: [(name: String, json: [UInt8])] = []
     private let keepsNulls: Bool
 
-    /// For a resource that does not exist yet.
+    /// Makes an empty draft.
     ///
-    /// - Parameter keepsNulls: for a change of one that does: `null` stands in the body.
+    /// - Parameter keepsNulls: `true` for a patch: members that are `null` stay in the body.
     init(keepsNulls: Bool = false) { self.keepsNulls = keepsNulls }
 
-    /// What a GET said, as far as a PUT takes it.
+    /// Makes a draft from the answer of a GET, without the members that PUT does not accept.
     ///
-    /// - Parameter readOnly: what it does not take. Not the other way round: a field that only a newer server knows is
-    ///   written back, or refused by name, but never dropped in silence.
+    /// - Parameter readOnly: the members to leave out. All others stay, so that a field of a newer server is written
+    ///   back or refused by name, but never silently dropped.
     init(_ present: JSONValue, without readOnly: Set<String>) {
         self.init()
         guard case .object(let all) = present.kind else { return }
@@ -38,14 +38,14 @@ struct Draft {
 
     var isEmpty: Bool { members.isEmpty }
 
-    /// The body as calls take it.
+    /// The body in the type that calls take.
     var json: RawJSON { get throws { try RawJSON(json: Data(bytes)) } }
 
     subscript(name: String) -> JSONValue? {
         members.first { $0.name == name }.flatMap { try? JSONValue(parsing: $0.json) }
     }
 
-    /// Sets a member; `nil` leaves it as it is, `null` takes it away.
+    /// Sets a member. `nil` changes nothing; JSON `null` removes the member.
     mutating func set(_ name: String, raw json: [UInt8]?) {
         guard let json else { return }
         let place = members.firstIndex { $0.name == name }
@@ -60,7 +60,7 @@ struct Draft {
 
     /// Sets the members of a JSON object.
     ///
-    /// - Parameter option: how the argument is called that has it.
+    /// - Parameter option: the option of the argument, for the error message.
     mutating func set(_ option: String, membersOf object: [UInt8]) throws {
         guard case .object(let members) = try JSONValue(parsing: object).kind else {
             throw StartError("\(option): a JSON object was expected")
@@ -74,7 +74,7 @@ struct Draft {
 
     mutating func set(_ name: String, _ flag: Bool?) { set(name, raw: flag.map { Array(String($0).utf8) }) }
 
-    /// A list of texts; an empty one leaves the member as it is.
+    /// Sets a list of texts. An empty list changes nothing.
     mutating func set(_ name: String, texts: [String]) {
         guard !texts.isEmpty else { return }
         var list = JSONWriter()
@@ -82,8 +82,8 @@ struct Draft {
         set(name, raw: list.bytes)
     }
 
-    /// A list of objects with these texts as members, in order, without those that are `nil`; an empty list leaves the member
-    /// as it is.
+    /// Sets a list of objects. Each has the texts as members with these names; `nil` is left out. An empty list changes
+    /// nothing.
     mutating func set(_ name: String, _ names: [StaticString], of items: [[String?]]) {
         guard !items.isEmpty else { return }
         var list = JSONWriter()
@@ -94,20 +94,20 @@ struct Draft {
     }
 }
 
-/// Fields of the API that have no option of their own, and the way to take one away.
+/// Fields of the API without their own option, and the way to remove a field.
 struct FurtherFields: ParsableArguments {
     @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null takes a field away.")
     var fields: String?
 
-    /// Options come after it, and win.
+    /// Apply this first, so that other options override it.
     func apply(to draft: inout Draft) throws {
         if let fields { try draft.set("--fields", membersOf: json("--fields", fields)) }
     }
 }
 
-/// The parts of `A:B:C`, or of `A:B[:C]`, whose last may be missing and may have colons.
+/// The parts of `A:B:C`, or of `A:B[:C]`, whose last part is optional and may contain colons.
 ///
-/// - Throws: `ValidationError` for another number of them.
+/// - Throws: `ValidationError` for a wrong number of parts.
 func parts(_ option: String, _ text: String, _ form: String) throws -> [String] {
     let most = form.split(separator: ":").count
     let isOpen = form.hasSuffix("]")

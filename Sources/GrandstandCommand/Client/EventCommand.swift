@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand event`: what people follow.
+/// `grandstand event`: the events that people follow.
 struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Events of a running server.",
@@ -40,7 +40,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
                 """),
         get: { .getEvent($0) }, put: { .putEvent($0, json: $1) }, declared: declaration)
 
-    /// What was declared, without the channels that the server made for the audiences.
+    /// The declaration of an event, without the channels that the server has created for the audiences.
     private static func declaration(_ event: JSONValue) -> Draft {
         var draft = Draft(event, without: EventDocument.readOnly)
         if let audiences = event["audiences"]?.elements {
@@ -131,7 +131,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
         }
     }
 
-    /// What an event declares, as options.
+    /// The options for an event's declaration.
     struct Fields: FieldOptions {
         @Option(help: "What people know the event by.") var name: String?
         @Option(help: "Who follows it; may be repeated. put keeps audiences that are not named, patch replaces all.")
@@ -166,7 +166,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             }
         }
 
-        /// Sets what is given. Of the two ways to say when channels are opened, one takes the other's place.
+        /// Sets the members whose options are given. The two options for the opening of channels replace each other.
         func apply(to draft: inout Draft) throws {
             draft.set("name", name)
             draft.set("kind", kind)
@@ -189,7 +189,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     }
 }
 
-/// An audience as an option names it.
+/// An audience in an option.
 struct NamedAudience {
     let bundleID: String
     let environment: String
@@ -197,9 +197,9 @@ struct NamedAudience {
     let policy: String
     let variant: String?
 
-    /// The audiences that an event has, with those that are named changed in their place, or added at the end.
+    /// The event's audiences. A named audience that exists is changed in place; others are added at the end.
     ///
-    /// - Returns: `nil` where none is named.
+    /// - Returns: `nil` if no audience is named.
     static func list(_ named: [NamedAudience], over present: [JSONValue]) -> [UInt8]? {
         guard !named.isEmpty else { return nil }
         var all = present.map { Draft($0, without: []) }
@@ -226,13 +226,13 @@ struct NamedAudience {
         audience.set("bundleId", bundleID)
         audience.set("environment", environment)
         audience.set("variant", variant)
-        // A token's newest message is kept for it as by this policy.
+        // The server keeps the newest message for tokens as with this policy.
         audience.set("storagePolicy", policy == "tokens" ? "mostRecentMessageStored" : policy)
         audience.set("delivery", raw: Array((policy == "tokens" ? #""tokens""# : "null").utf8))
     }
 }
 
-/// `grandstand start`: the push that starts an event's activity for everyone who follows.
+/// `grandstand start`: the push that starts an event's activity for all followers.
 struct StartCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Starts an event's Live Activity for everyone who follows.",
@@ -256,7 +256,7 @@ struct StartCommand: AsyncParsableCommand, Shown, Deletable {
     }
 }
 
-/// `grandstand topic`: what people follow.
+/// `grandstand topic`: the topics that people follow.
 struct TopicCommand: AsyncParsableCommand, Listed {
     static let configuration = CommandConfiguration(
         commandName: "topic", abstract: "Topics that installations follow.", subcommands: [ListCommand<Self>.self])

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
 
-/// `grandstand installation`: what apps tell of themselves, for trying it out, and its numbers.
+/// `grandstand installation`: the calls that apps make, for tests, and the number of installations.
 struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "installation", abstract: "Installations of an app, as the app registers them; their numbers.",

@@ -4,7 +4,8 @@ internal import Grandstand
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand key`: API keys of a running server; `keys` is for the database, where the first one is made.
+/// `grandstand key`: the API keys of a running server. `grandstand keys` works on the database, where the first key is
+/// created.
 struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "API keys of a running server (`keys` works on its database).",
@@ -63,7 +64,7 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     }
 }
 
-/// `grandstand server`: how a running server is; these calls need no key.
+/// `grandstand server`: the state of a running server. These calls need no key.
 struct ServerCommand: AsyncParsableCommand, Shown {
     static let configuration = CommandConfiguration(
         commandName: "server", abstract: "How a running server is; needs no key.",

@@ -6,10 +6,10 @@ internal import GrandstandClient
 internal import JSON
 internal import Synchronization
 
-/// What goes on for a while, and is told meanwhile.
+/// Commands that wait for the progress of something and print it.
 extension ClientOptions {
-    /// Prints what becomes of an event's broadcasts, a line for each change, until the process is stopped. While there is no
-    /// server it says so on standard error, and goes on once there is one.
+    /// Prints a line for each change of an event's broadcasts, until the process is stopped. If the server is away,
+    /// this is reported on standard error, and the changes continue when the server is back.
     func watch(_ key: String) async throws {
         let server = try ServerAccess()
         try await interruptible { [json] in
@@ -57,8 +57,8 @@ extension ClientOptions {
         ].joined(separator: "  ")
     }
 
-    /// Shows a broadcast that was accepted; with `wait` once nothing more will happen to it, which for one that is scheduled
-    /// is after its time.
+    /// Shows an accepted broadcast. With `wait`, it first waits until every delivery is settled; for a scheduled
+    /// broadcast that is after its send time.
     func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
         guard wait, let id = accepted?["id"]?.string else { return show(accepted) }
         let settled = try await poll(.getBroadcast(id)) { broadcast in
@@ -74,7 +74,7 @@ extension ClientOptions {
         show(settled)
     }
 
-    /// An event once no channel of it is being made any more.
+    /// The event, as soon as none of its channels is pending.
     func channels(of key: String) async throws -> JSONValue? {
         try await poll(.getEvent(key)) { event in
             let open = event.audiences.filter { $0.channel.state == .pending }.count
@@ -83,21 +83,21 @@ extension ClientOptions {
         }
     }
 
-    /// How far something is that goes on.
+    /// The progress of something.
     private struct Progress {
         var text: String
         var isDone: Bool
-        /// Nothing is expected to happen before.
+        /// Nothing is expected before this time.
         var next: Date?
 
-        /// Until it is worth asking again. Clocks may differ, so that is soon in any case.
+        /// The pause before the next request. It is short in any case, because clocks may differ.
         var pause: Duration {
             .seconds(next.map { min(max($0.timeIntervalSinceNow, 0.25), 5) } ?? 0.25)
         }
     }
 
-    /// Asks until it is done, and says how far it is whenever that changes. A server that is away for a while is waited for:
-    /// what is asked about was accepted.
+    /// Asks until it is done, and reports each change of the progress. If the server is away, this waits for it,
+    /// because the request has already been accepted.
     private func poll<Value>(
         _ call: GrandstandClient.Call<Value>, _ describe: (Value) -> Progress
     ) async throws -> JSONValue? {

@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand lookup`: what an app asks before it starts an activity, and what it may offer.
+/// `grandstand lookup`: what an app asks before it starts an activity, and the list of events that it may offer.
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "The channels of events, as apps look them up.",
@@ -66,8 +66,8 @@ struct LookupCommand: AsyncParsableCommand {
         }
     }
 
-    /// The answer about one event. A channel that is being made is asked for again when the server says, within `patience`;
-    /// one that opens later than that is not waited for.
+    /// The answer about one event. If its channel is pending, the call is repeated when the server says, within
+    /// `patience`. If the channel opens later than that, this does not wait.
     private func found(_ call: GrandstandClient.Call<Contract.Lookup>) async throws -> JSONValue? {
         let server = try ServerAccess(isOpen: call.operation.scopes == nil)
         let deadline = ContinuousClock.now + .seconds(patience)

@@ -5,15 +5,15 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-// `list`, `get`, `put` and `delete` are one command each, generic over nouns. A noun describes its verbs as values and has
-// the commands among its subcommands: `ListCommand<Self>.self`.
+// `list`, `get`, `put` and `delete` are one generic command each. A noun describes its verbs as values, and lists the
+// commands as subcommands: `ListCommand<Self>.self`.
 
-/// A noun's verb: the command's name and help, and the call of the API that the arguments make.
+/// A verb of a noun: the command's name and help, and the API call for its arguments.
 struct Verb<Arguments: ParsableArguments, Value: Sendable>: Sendable {
     let configuration: CommandConfiguration
     /// The columns of a list, as `AnswerTable` names them.
     let columns: [String]
-    /// The only member of the answer that is printed, unless its JSON is asked for.
+    /// The only member of the answer that is printed without `--json`; `nil`: all.
     let member: String?
     let call: @Sendable (Arguments) throws -> GrandstandClient.Call<Value>
 
@@ -29,27 +29,27 @@ struct Verb<Arguments: ParsableArguments, Value: Sendable>: Sendable {
     }
 }
 
-/// What has an ID.
+/// A kind of resource with IDs.
 protocol Noun {
     /// The help of the argument that takes the ID.
     static var id: ArgumentHelp { get }
 }
 
-/// The ID of one of them.
+/// The ID of a resource.
 struct ID<N: Noun>: ParsableArguments {
     @Argument(help: N.id) var id: String
 }
 
-/// The ID of one of them, which belongs to an app in an environment.
+/// The ID of a resource that belongs to an app in an environment.
 struct IDInApp<N: Noun>: ParsableArguments {
     @OptionGroup var target: AppOptions
     @Argument(help: N.id) var id: String
 }
 
-/// No argument at all.
+/// No arguments.
 struct NoArguments: ParsableArguments {}
 
-/// What is listed page by page.
+/// A noun that is listed page by page.
 protocol Listed {
     associatedtype Filter: ParsableArguments
     associatedtype Item: Sendable & Hashable & Codable
@@ -67,7 +67,7 @@ struct ListCommand<N: Listed>: AsyncParsableCommand {
     }
 }
 
-/// What one call does, whose answer is shown: `get`, and every other verb that needs no more than a call.
+/// A verb with a single call whose answer is shown: `get` and similar ones.
 protocol Shown {
     associatedtype Subject: ParsableArguments
     associatedtype Shape: Sendable
@@ -84,7 +84,7 @@ struct ShowCommand<N: Shown>: AsyncParsableCommand {
     }
 }
 
-/// What one call ends, in whichever word: its answer says nothing.
+/// A verb with a single call that deletes or ends something. Its answer has no body.
 protocol Deletable {
     associatedtype Target: ParsableArguments
     static var delete: Verb<Target, Void> { get }
@@ -98,7 +98,8 @@ struct DeleteCommand<N: Deletable>: AsyncParsableCommand {
     func run() async throws { _ = try await client.answer(N.delete.call(target)) }
 }
 
-/// What `put` reads, changes and writes, so that everything stays as it is for which there is no option.
+/// A noun with `put`: the command reads the resource, changes it and writes it. Fields without an option keep their
+/// values.
 protocol Changeable: Noun {
     associatedtype Fields: FieldOptions
     associatedtype Resource: Sendable
@@ -109,7 +110,7 @@ protocol Changeable: Noun {
 protocol FieldOptions: ParsableArguments {
     func apply(to draft: inout Draft) throws
 
-    /// What to show once the change was accepted; `answer` unless the options ask for more.
+    /// What to show after an accepted change. The default is `answer`.
     func result(_ answer: JSONValue?, of id: String, _ client: ClientOptions) async throws -> JSONValue?
 }
 
@@ -117,14 +118,14 @@ extension FieldOptions {
     func result(_ answer: JSONValue?, of id: String, _ client: ClientOptions) async throws -> JSONValue? { answer }
 }
 
-/// A noun's `put`: the command's name and help, and the two calls.
+/// The description of a noun's `put`: the command's name and help, and the two calls.
 struct Change<Resource: Sendable>: Sendable {
     var configuration: CommandConfiguration
-    /// Whether a resource that does not exist is made.
+    /// Whether `put` creates a resource that does not exist.
     var mayCreate = true
     var get: @Sendable (_ id: String) -> GrandstandClient.Call<Resource>
     var put: @Sendable (_ id: String, RawJSON) -> GrandstandClient.Call<Resource>
-    /// The declaration of a resource: what `get` answered without the members that only the server sets.
+    /// The declaration of a resource: the answer of `get` without the members that only the server sets.
     var declared: @Sendable (JSONValue) -> Draft
 }
 
@@ -144,9 +145,9 @@ struct PutCommand<N: Changeable>: AsyncParsableCommand {
         try fields.apply(to: &draft)
     }
 
-    /// When somebody else changes the resource in between, it is read and changed again.
+    /// If somebody else changes the resource in the meantime, it is read and changed again.
     private func change() async throws -> JSONValue? {
-        // What is wrong with the options is found before the server is asked.
+        // Check the options before the server is asked.
         var unused = Draft()
         try edit(&unused)
         let server = try ServerAccess()

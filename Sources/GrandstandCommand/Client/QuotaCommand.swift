@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import GrandstandClient
 
-/// `grandstand quota`: how much of each app's limit is taken.
+/// `grandstand quota`: how much of each app's channel limit is used.
 struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
     static let configuration = CommandConfiguration(
         commandName: "quota", abstract: "How much of each app's limit is taken, and was.",
@@ -31,7 +31,7 @@ struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
     }
 }
 
-/// `grandstand reconcile`: Apple's list against the ledger.
+/// `grandstand reconcile`: compares Apple's list with the ledger.
 struct Reconcile: ParsableArguments, Shown {
     @OptionGroup var target: AppOptions
     @Flag(help: "Act on what was found.") var apply = false
@@ -63,7 +63,7 @@ struct ReconciliationCommand: AsyncParsableCommand, Noun, Listed, Shown {
     static let show = Verb<IDInApp<Self>, _>("get", "Shows a report.") { .getReconciliation($0.id, of: $0.target.app) }
 }
 
-/// `grandstand audit`: who did what.
+/// `grandstand audit`: who changed what.
 enum AuditLog: Listed {
     static let list = Verb<Filter, _>(
         "audit", "The audit log: who did what, the newest first.",

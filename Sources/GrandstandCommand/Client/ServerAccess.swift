@@ -4,17 +4,17 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// Where a running server is, and with which key it is asked.
+/// The address of a running server, and the key for its calls.
 struct ServerAccess: Sendable {
-    /// What talks to it.
+    /// The client that makes the calls.
     let client: GrandstandClient
     private let address: String
 
     /// - Parameters:
-    ///   - url: over `GRANDSTAND_URL`.
-    ///   - key: over `GRANDSTAND_API_KEY`.
-    ///   - isOpen: whether what is asked needs no key.
-    /// - Throws: `StartError` for an address that is none, or without a key.
+    ///   - url: overrides `GRANDSTAND_URL`.
+    ///   - key: overrides `GRANDSTAND_API_KEY`.
+    ///   - isOpen: whether the call needs no key.
+    /// - Throws: `StartError` for an invalid address, or if the key is missing.
     init(
         url given: String? = nil, key: String? = nil, isOpen: Bool = false,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -32,14 +32,14 @@ struct ServerAccess: Sendable {
                     + "`grandstand key create` does from anywhere, with an admin's key")
         }
         self.address = address
-        // A person waits: a server that is not there is found out in two seconds, one that is slow has a minute.
+        // A person waits. Without a server this fails within two seconds, but a slow server has a minute.
         client = GrandstandClient(
             server: url, key: secret, retry: .init(attempts: 4, firstWait: 0.3), timeout: 60)
     }
 
     /// Makes a call and returns its answer, whatever its status.
     ///
-    /// - Throws: `StartError` with why there was no answer.
+    /// - Throws: `StartError` with the reason why there was no answer.
     func answer<Value>(to call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Answer {
         do {
             return try await client.exchange(call)
@@ -48,19 +48,19 @@ struct ServerAccess: Sendable {
         }
     }
 
-    /// What is said of a server that does not answer.
+    /// The error for a server that does not answer.
     func silence(_ error: URLError) -> StartError {
         StartError(
             "\(address) does not answer: \(error.localizedDescription); is the server running, and GRANDSTAND_URL its address?"
         )
     }
 
-    /// Why a server cannot be asked now.
+    /// Says why the server cannot be asked now.
     func describe(_ error: any Error) -> String {
         (error as? URLError).map { silence($0).description } ?? "\(address): \(error)"
     }
 
-    /// The JSON of an answer; `nil` for one without a body.
+    /// The JSON of an answer; `nil` for an answer without a body.
     ///
     /// - Throws: `StartError` with title, detail and fields of a refusal.
     static func json(of answer: GrandstandClient.Answer) throws -> JSONValue? {
@@ -73,7 +73,7 @@ struct ServerAccess: Sendable {
         }
     }
 
-    /// The text that a call without a key answers.
+    /// The text of the answer to a call without a key.
     ///
     /// - Throws: `StartError`, as above.
     static func text(of call: GrandstandClient.Call<String>) async throws -> String {
@@ -82,7 +82,7 @@ struct ServerAccess: Sendable {
         return String(decoding: answer.body, as: UTF8.self)
     }
 
-    /// A refusal in words, with what to do where the server cannot know it.
+    /// The message for a refusal, with advice that the server cannot give.
     static func refusal(_ problem: ServerProblem) -> StartError {
         let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
         let remedy: String? =

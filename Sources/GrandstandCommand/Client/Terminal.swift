@@ -8,9 +8,9 @@ internal import Foundation
     internal import Musl
 #endif
 
-/// Where people read what is printed.
+/// The terminal that output goes to.
 enum Terminal {
-    /// Columns of the terminal that standard output is; `nil` when it is none. `COLUMNS` has the last word.
+    /// The columns of standard output; `nil`: it is not a terminal. The variable `COLUMNS` overrides this.
     static var width: Int? {
         if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns > 0 {
             return columns
@@ -24,10 +24,10 @@ enum Terminal {
     /// Whether standard error is a terminal.
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Says something on standard error.
+    /// Prints a line to standard error.
     static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
-    /// Says on standard error how far something is: in place on a terminal, a line for each change elsewhere.
+    /// Prints the progress to standard error: on a terminal in place, otherwise a new line for each change.
     static func progress(_ text: String, isLast: Bool = false) {
         guard isInteractive else { return say(text) }
         FileHandle.standardError.write(Data("\r\u{1B}[K\(text)\(isLast ? "\n" : "")".utf8))

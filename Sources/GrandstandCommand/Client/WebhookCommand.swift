@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand webhook`: where a running server posts its messages to.
+/// `grandstand webhook`: the addresses to which a running server posts its messages.
 struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "webhook", abstract: "Signed messages to your own servers.",
@@ -147,7 +147,7 @@ extension WebhookTopic: ExpressibleByArgument {
 }
 
 extension ClientOptions {
-    /// Looks at a delivery until it was tried more than `tries` times, for half a minute at most, and says how it went.
+    /// Waits until a delivery has more than `tries` attempts, for half a minute at most, and prints the result.
     fileprivate func watch(_ delivery: String, of id: String, since tries: Int) async throws {
         for _ in 0..<150 {
             let answer = try await answer(.getWebhookDelivery(delivery, of: id))

@@ -2,16 +2,16 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// One event of the demo, off its data file.
+/// One event of the demo, from its data file.
 struct DemoEvent: Sendable {
     struct Broadcast: Sendable {
         let label: String
-        /// The request.
+        /// The body of the request.
         let body: RawJSON
         let isEnd: Bool
-        /// The values APNs must see, as JSON text with sorted keys.
+        /// The content that APNs must receive, as JSON text with sorted keys.
         let contentState: Data
-        /// The same of its alert, if it has one.
+        /// The same for the alert; `nil`: there is none.
         let alert: Data?
     }
 
@@ -22,7 +22,7 @@ struct DemoEvent: Sendable {
 
     /// Reads a file of Demo/Data.
     ///
-    /// - Throws: `PlayFailure` for a file that is not of their form.
+    /// - Throws: `PlayFailure` for a file in the wrong form.
     init(_ bytes: [UInt8]) throws {
         guard let file = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any],
             let key = file["eventKey"] as? String, let name = file["name"] as? String,
@@ -42,7 +42,7 @@ struct DemoEvent: Sendable {
         }
     }
 
-    /// JSON text that is equal for equal values.
+    /// JSON text that is the same for equal values.
     static func canonical(_ value: Any) throws -> Data {
         try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
     }
@@ -52,7 +52,7 @@ struct DemoEvent: Sendable {
         try canonical(try JSONSerialization.jsonObject(with: Data(bytes)))
     }
 
-    /// The two that are played.
+    /// The two events of the demo.
     static func all() throws -> [DemoEvent] {
         [
             try DemoEvent(PackageResources.world_cup_final_2022_json),

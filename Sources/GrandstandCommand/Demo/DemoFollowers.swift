@@ -4,16 +4,16 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// Push to start: a thousand phones follow a team, and its match comes to their lock screens by itself.
+/// Push to start: a thousand phones follow a team, and the match appears on their lock screens without opening the app.
 struct DemoFollowers: Sendable {
-    /// Steps reported.
+    /// The number of steps in the report.
     static let steps = 10
     static let broadcasts = 2
     private static let count = 1_000
     private static let team = "team:argentina"
     private static let key = "copa-america-2024-final"
     private static let attributesType = "DemoAttributes"
-    /// Of phones in other languages, and of those in Spanish.
+    /// The alert for English phones, which is also the default, and for Spanish ones.
     private static let alerts = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")].map { (locale: $0.0, title: $0.1) }
 
     let stage: DemoStage
@@ -30,7 +30,7 @@ struct DemoFollowers: Sendable {
         }
     }
 
-    /// Without the channels that came with iOS 18.
+    /// A phone with iOS 17, which has no channels.
     private var old: Phone { phones[0] }
     private var travellers: ArraySlice<Phone> { phones.suffix(2) }
 
@@ -121,7 +121,7 @@ struct DemoFollowers: Sendable {
                 + "\(counts.rejected) rejected, \(counts.unknown) unknown, \(counts.pending) pending")
     }
 
-    /// Two apps say that the card is there; the old phone's has an update token since its owner allowed it.
+    /// Two apps report the activity. The old phone also gets an update token, because its owner has allowed it.
     private func confirm(_ app: GrandstandClient) async throws {
         for phone in phones.prefix(2) {
             guard let card = stage.simulator.lockScreen(of: phone.id).first else {
@@ -143,7 +143,7 @@ struct DemoFollowers: Sendable {
         report.step(name, try shown(#""argentina":1"#, by: phones))
     }
 
-    /// - Throws: `PlayFailure` for a phone that does not show one card, with that in its content.
+    /// - Throws: `PlayFailure` for a phone that does not show exactly one activity whose content contains `part`.
     private func shown(_ part: String, by phones: ArraySlice<Phone>) throws -> String {
         for phone in phones {
             let cards = stage.simulator.lockScreen(of: phone.id)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import UnixSignals
 
-/// After the match: calls to try, until the newcomer stops.
+/// After the match: prints calls to try, and waits until the newcomer stops the demo.
 struct DemoInvitation: Sendable {
     let stage: DemoStage
     let report: DemoReport

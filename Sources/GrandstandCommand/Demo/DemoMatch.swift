@@ -4,8 +4,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// The main job, step by step, through the public API; each step reports its result and stops the demo when that is
-/// wrong.
+/// Plays the events through the public API. Each step reports its result; a wrong result stops the demo.
 struct DemoMatch: Sendable {
     static let bundleID = "com.example.GrandstandDemo"
 
@@ -13,12 +12,12 @@ struct DemoMatch: Sendable {
     let events: [DemoEvent]
     let report: DemoReport
 
-    /// Steps reported for `events`.
+    /// The number of steps in the report for `events`.
     static func steps(for events: [DemoEvent]) -> Int {
         1 + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
     }
 
-    /// Both environments and both policies: the second event has them the other way round.
+    /// Both environments and both storage policies. The second event exchanges the policies.
     private static func audiences(_ index: Int) -> [(environment: APNsEnvironment, policy: StoragePolicy)] {
         index.isMultiple(of: 2)
             ? [(.development, .noMessageStored), (.production, .mostRecentMessageStored)]
@@ -102,7 +101,7 @@ struct DemoMatch: Sendable {
                 + "; \(spectators.upToDate) of \(spectators.count) phones show it")
     }
 
-    /// APNs must have seen the very content that was sent.
+    /// Checks that APNs received exactly the content that was sent.
     private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String?) throws {
         let seen = stage.simulator.journal().last { entry in
             entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
@@ -114,8 +113,8 @@ struct DemoMatch: Sendable {
         else { throw PlayFailure("\(broadcast.label): APNs did not see its content state") }
     }
 
-    /// Right after the end was accepted: the server that did so knows at once, another on the same database within a
-    /// second.
+    /// Checks the lookups right after an end was accepted. The server that accepted it knows at once; another one on
+    /// the same database knows within a second.
     private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
         let accepted = ContinuousClock.now
         let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(

@@ -9,7 +9,7 @@ internal import Synchronization
     private import Musl
 #endif
 
-/// Tells the story as it happens: lines, and on a terminal a progress bar below them.
+/// Prints the steps as they happen, and on a terminal a progress bar below them.
 final class DemoReport: Sendable {
     private struct Progress {
         var done = 0
@@ -26,7 +26,7 @@ final class DemoReport: Sendable {
 
     func heading(_ text: String) { line("\n\(text)") }
 
-    /// A step that is done, with its result.
+    /// Prints a finished step with its result.
     func step(_ what: String, _ result: String) {
         let (done, total) = progress.withLock { progress in
             progress.done += 1
@@ -41,7 +41,7 @@ final class DemoReport: Sendable {
         write(isTerminal ? "\r\u{1B}[2K\(text)\n" : "\(text)\n")
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar.
     func finish() {
         if isTerminal { write("\r\u{1B}[2K") }
     }

@@ -3,15 +3,15 @@ internal import APNsWire
 internal import Foundation
 internal import MatchDriver
 
-/// The demo's phones: in each environment one that is always online, and one that loses its network for a while. The
-/// demo is judged by their lock screens.
+/// The demo's phones. In each environment one is always online, and another loses its network for a while. The demo
+/// succeeds if their lock screens are right.
 struct DemoSpectators {
     private struct Phone {
         let id: String
         let environment: APNsEnvironment
         let hasTunnel: Bool
         var policy = StoragePolicy.noMessageStored
-        /// The activity of the event that is being played.
+        /// The number of the present event's activity.
         var activity = 0
         var isOnline = true
         var shown: DemoEvent.Broadcast?
@@ -19,7 +19,7 @@ struct DemoSpectators {
 
     private let simulator: Simulator
     private var phones: [Phone]
-    /// Of the event that is being played.
+    /// The number of the present event's broadcasts sent so far.
     private var sent = 0
     private var newest: DemoEvent.Broadcast?
 
@@ -37,7 +37,7 @@ struct DemoSpectators {
 
     var count: Int { phones.count }
 
-    /// Both phones of an environment open the app, which follows the channel it looked up.
+    /// Both phones of an environment open the app, which looks the channel up and follows it.
     mutating func follow(
         _ channelID: String, of bundleID: String, in environment: APNsEnvironment, _ policy: StoragePolicy
     ) throws {
@@ -51,9 +51,9 @@ struct DemoSpectators {
         }
     }
 
-    /// What happens to the commuters before the next of `total` broadcasts, which is about to be sent.
+    /// Changes the commuters' network before the next of `total` broadcasts is sent.
     ///
-    /// - Returns: a line, when something does.
+    /// - Returns: a line about it; `nil`: nothing changed.
     mutating func goOn(of total: Int) throws -> String? {
         defer { sent += 1 }
         if sent == total / 3 {
@@ -67,15 +67,15 @@ struct DemoSpectators {
         return nil
     }
 
-    /// A broadcast was accepted: the phones that are online have it.
+    /// Expects this broadcast on the phones that are online.
     mutating func expect(_ broadcast: DemoEvent.Broadcast) {
         newest = broadcast
         for index in phones.indices where phones[index].isOnline { phones[index].shown = broadcast }
     }
 
-    /// Looks at every lock screen.
+    /// Checks every lock screen.
     ///
-    /// - Throws: `PlayFailure` for the first that does not show what it should.
+    /// - Throws: `PlayFailure` for the first one with wrong content.
     func check() throws {
         for phone in phones {
             guard let expected = phone.shown else { continue }
@@ -94,14 +94,14 @@ struct DemoSpectators {
         }
     }
 
-    /// How many show the newest broadcast.
+    /// The number of phones that should show the newest broadcast.
     var upToDate: Int { phones.count { $0.isOnline } }
 
     private mutating func setOnline(_ isOnline: Bool) {
         for index in phones.indices where phones[index].hasTunnel {
             simulator.setOnline(isOnline, device: phones[index].id)
             phones[index].isOnline = isOnline
-            // A message that was not stored is lost until the next.
+            // A message that was not stored is lost for an offline phone.
             if isOnline, phones[index].policy == .mostRecentMessageStored { phones[index].shown = newest }
         }
     }

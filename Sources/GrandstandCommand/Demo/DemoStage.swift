@@ -7,24 +7,23 @@ internal import GrandstandClient
 internal import Logging
 internal import MatchDriver
 
-/// Everything the demo needs, running: a simulator, an embedded database, a server, another server on the same database,
-/// and a key; in a folder of its own.
+/// The running parts of the demo in a separate folder: a simulator, an embedded database, two servers on it, and a key.
 struct DemoStage: Sendable {
     let simulator: Simulator
-    /// Where the simulator's control API is, by which phones can be read.
+    /// The address of the simulator's control API, which shows the phones.
     let control: String
     let address: URL
-    /// A key that may do everything.
+    /// The secret of a key with all scopes.
     let secret: String
     let client: GrandstandClient
-    /// To the other server, which only answers requests.
+    /// The client of the other server, which only answers requests.
     let other: GrandstandClient
-    /// 15 seconds are ample for work that takes milliseconds.
+    /// 15 seconds are more than enough for work that takes milliseconds.
     var organiser: Organiser { Organiser(patience: .seconds(15)) { [client] in [client] } }
 
-    /// Sets everything up, runs `body`, and takes everything down again.
+    /// Starts everything, runs `body`, and stops everything again.
     ///
-    /// - Parameter port: where the API listens; 0 picks a free one.
+    /// - Parameter port: the API's port; 0: the system picks a free one.
     static func with(
         port: Int, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
     ) async throws {
@@ -63,7 +62,7 @@ struct DemoStage: Sendable {
 
     /// Waits until each delivery of a broadcast is accepted.
     ///
-    /// - Throws: `PlayFailure` for one that is not.
+    /// - Throws: `PlayFailure` if one is not accepted.
     func settled(
         _ broadcast: GrandstandClient.Broadcast, called name: String
     ) async throws -> GrandstandClient.Broadcast {
@@ -74,9 +73,9 @@ struct DemoStage: Sendable {
         return done
     }
 
-    /// Makes a call that must be refused.
+    /// Makes a call that the server must refuse with `status`.
     ///
-    /// - Throws: `PlayFailure` for another answer.
+    /// - Throws: `PlayFailure` for any other answer.
     func refusal<Value>(
         _ status: Int, of call: GrandstandClient.Call<Value>, at server: GrandstandClient
     ) async throws -> ServerProblem {

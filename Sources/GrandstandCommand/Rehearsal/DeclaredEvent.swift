@@ -6,18 +6,18 @@ internal import GrandstandClient
 internal import JSON
 internal import MatchDriver
 
-/// An event as the API shows it, and the same one compressed into a rehearsal. Fields that this build does not know are
-/// declared as they are.
+/// An event as the API shows it, and its compressed form for a rehearsal. Fields that this program does not know stay
+/// unchanged.
 struct DeclaredEvent: Sendable {
     let event: RehearsalEvent
     let state: String
-    /// Those of its audiences.
+    /// The apps and environments of its audiences.
     let apps: Set<AppEnvironment>
-    /// The Swift type its start names.
+    /// The Swift type in its start; `nil`: it has no start.
     let attributesType: String?
     private let json: JSONValue
 
-    /// - Throws: `StartError` for JSON that is no event's.
+    /// - Throws: `StartError` for JSON that is not an event.
     init(_ json: JSONValue) throws {
         guard let key = json["key"]?.string else { throw StartError("an event without a key was read") }
         self.json = json
@@ -43,7 +43,7 @@ struct DeclaredEvent: Sendable {
         return AppEnvironment(bundleID: bundleID, environment: environment)
     }
 
-    /// Its declaration in the rehearsal's database: every time is where the plan has it.
+    /// Its declaration for the rehearsal's database, with every time at its place in the plan.
     func declaration(
         _ plan: RehearsalPlan, since base: Date
     ) throws -> GrandstandClient.Call<GrandstandClient.Event> {
@@ -61,11 +61,11 @@ struct DeclaredEvent: Sendable {
         return .putEvent(event.key, json: try draft.json)
     }
 
-    /// Its organiser's messages: the content its start declares, with a member that says which message it is.
+    /// A message of its organiser: the content of its start, with a member that identifies the message.
     ///
     /// - Parameters:
-    ///   - event: its index in the plan's scripts.
-    ///   - expiresIn: seconds it is worth sending.
+    ///   - event: the index of its script in the plan.
+    ///   - expiresIn: seconds after which the message is no longer sent.
     func call(
         for message: RehearsalPlan.Message, event: Int, expiresIn: Int
     ) throws -> GrandstandClient.Call<GrandstandClient.Broadcast> {

@@ -12,15 +12,15 @@ internal import JSON
     private import Musl
 #endif
 
-/// A day as it was asked for, and what is declared for it.
+/// The day to rehearse, and the events that are declared for it.
 struct RehearsalDay: Sendable {
     let text: String
-    /// As it was asked for: Foundation calls UTC GMT.
+    /// The zone's name as it was typed. It is kept because Foundation calls UTC GMT.
     let zone: String
     let timeZone: TimeZone
     let range: Range<Date>
 
-    /// - Throws: `ValidationError` for what is no day, or no time zone.
+    /// - Throws: `ValidationError` for text that is not a day or a time zone.
     init(_ text: String, in zone: String) throws {
         guard let timeZone = TimeZone(identifier: zone) else {
             throw ValidationError("--time-zone \(zone): a name such as Europe/Vienna was expected.")
@@ -39,10 +39,10 @@ struct RehearsalDay: Sendable {
         range = from..<to
     }
 
-    /// The events to play, and those that may hold places beside them.
+    /// The events to play, and other events that may hold channel places.
     ///
-    /// - Parameter patterns: keys, or globs of them; none: all of the day.
-    /// - Throws: `StartError` when there is nothing to play.
+    /// - Parameter patterns: keys or globs; empty: all events of the day.
+    /// - Throws: `StartError` if there is nothing to play.
     func events(
         of source: RehearsalSource, matching patterns: [String]
     ) async throws -> (played: [DeclaredEvent], others: [DeclaredEvent]) {

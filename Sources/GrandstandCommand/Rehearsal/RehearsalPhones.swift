@@ -7,9 +7,9 @@ internal import GrandstandClient
 internal import JSON
 internal import MatchDriver
 
-/// Phones whose owners follow the day's topics, one each, the topics in turn.
+/// Phones that follow the day's topics. Each follows one; the topics take turns.
 struct RehearsalPhones: Sendable {
-    /// The topic that one of them follows.
+    /// The topic that one phone follows.
     private struct Interest: Hashable {
         let app: AppEnvironment
         let topic: String
@@ -19,7 +19,7 @@ struct RehearsalPhones: Sendable {
     let count: Int
     private let interests: [Interest]
 
-    /// - Parameter played: events; those without a start or without topics need no followers.
+    /// - Parameter played: the events. Those without a start or topics need no followers.
     init(_ count: Int, following played: [DeclaredEvent]) {
         let all = played.flatMap { declared in
             declared.apps.flatMap { app in
@@ -36,7 +36,7 @@ struct RehearsalPhones: Sendable {
         "\(interest.topic) \(interest.attributesType) \(interest.app.bundleID) \(interest.app.environment.rawValue)"
     }
 
-    /// Their apps register them, some at a time.
+    /// Registers all phones, several at a time.
     func register(on stage: RehearsalStage) async throws {
         guard count > 0 else { return }
         var apps: [BundleID: GrandstandClient] = [:]

@@ -8,18 +8,18 @@ internal import JSON
 internal import MatchDriver
 internal import Synchronization
 
-/// Plays a plan once: declares its events, sends the messages of their organisers, and records the results.
+/// Plays a plan once: declares its events, sends the organisers' messages, and records the results.
 struct RehearsalPlayer: Sendable {
     let plan: RehearsalPlan
-    /// By key.
+    /// The events by key.
     let declared: [String: DeclaredEvent]
     let limits: [AppEnvironment: Int]
     let stage: RehearsalStage
-    /// When the plan's beginning is: nothing of the day happens before all of it is declared.
+    /// The real time at which the plan begins. Everything is declared before it.
     private let base: Date
     private let notes: Notes
 
-    /// The record that several tasks write.
+    /// The record, shared by several tasks.
     private final class Notes: Sendable {
         private let record: Mutex<RehearsalRecord>
 
@@ -30,15 +30,16 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    /// Channels are made in real time, and an opening is noticed within five seconds: seconds after its start for which an
-    /// event's may still be missing.
+    /// Seconds after an event's start for which its channels may still be missing. Channels are created in real time,
+    /// and the server notices an opening within five seconds.
     private static let channelGrace: TimeInterval = 20
-    /// Seconds to wait for messages that are still under way after the last end.
+    /// Seconds to wait for messages that are in progress after the last end.
     private static let patience: TimeInterval = 60
-    /// Seconds the shortest message is worth sending, so that a fault of a compressed day does not outlast it.
+    /// The shortest time before a message expires, in seconds, so that a fault on a compressed day does not last
+    /// longer.
     private static let shortestExpiration = 60
 
-    /// Registers the apps and their phones, which takes as long as it takes, and begins.
+    /// Registers the apps and their phones, however long that takes, and then begins.
     static func play(
         _ plan: RehearsalPlan, _ declared: [String: DeclaredEvent], limits: [AppEnvironment: Int],
         phones: RehearsalPhones, fault: RehearsalFault.Kind?, on stage: RehearsalStage
@@ -112,7 +113,7 @@ struct RehearsalPlayer: Sendable {
         let deadline = Date(timeIntervalSinceNow: Self.channelGrace)
         while true {
             let decision = try await stage.organiser.decide(.getEvent(script.event.key))
-            // One that was refused is in the report already.
+            // A refused event is already in the report.
             guard let event = try? decision.result.get().value else { return }
             let missing = event.audiences.filter { [.waiting, .pending, .failed].contains($0.channel.state) }
             if missing.isEmpty { return }
@@ -140,7 +141,7 @@ struct RehearsalPlayer: Sendable {
         notes.change { $0.fault = RehearsalFault(kind: kind, at: at, seconds: seconds) }
     }
 
-    /// Waits until nothing of an event is under way any more, and counts.
+    /// Waits until nothing of the event is in progress, and counts the results.
     private func collect(_ event: RehearsalEvent, _ index: Int, until deadline: Date) async throws {
         guard try await stage.organiser.decide(.getEvent(event.key)).problem == nil else { return }
         var outcomes: [String: Int] = [:]
@@ -152,7 +153,7 @@ struct RehearsalPlayer: Sendable {
             let isPending = audiences.contains { $0.channel.state == .pending }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
             outcomes = try await broadcasts(of: event)
-            // Messages for a channel that finds no place wait longer than a rehearsal.
+            // Messages to a channel that gets no place wait longer than a rehearsal, so they are not waited for.
             let isUnderWay = isPending || ["queued", "sending", "scheduled"].contains { outcomes[$0] != nil }
             if !isUnderWay && isStarted || Date() > deadline { break }
             try await Task.sleep(for: .milliseconds(100))
@@ -175,7 +176,7 @@ struct RehearsalPlayer: Sendable {
         return counts.filter { $0.value > 0 }
     }
 
-    /// - Returns: whether no start is under way.
+    /// - Returns: whether no start is in progress.
     private func read(_ starts: inout StartReport.Counts, of event: RehearsalEvent) async throws -> Bool {
         let report = try await stage.organiser.send(.getStart(event.key))
         starts.followers = report.counts.followers
@@ -200,9 +201,9 @@ struct RehearsalPlayer: Sendable {
 }
 
 extension RehearsalRecord {
-    /// Adds what Apple accepted.
+    /// Adds the messages that Apple accepted.
     ///
-    /// - Parameter apps: those with a limit.
+    /// - Parameter apps: the apps with a limit.
     fileprivate mutating func observe(_ simulator: Simulator, apps: some Sequence<AppEnvironment>) {
         let places = Dictionary(
             apps.map { ("\($0.environment.rawValue) \(APNsPath.channels(of: $0.bundleID.rawValue).lowercased())", $0) }

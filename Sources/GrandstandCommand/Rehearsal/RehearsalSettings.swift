@@ -2,8 +2,8 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 
-/// The settings of the server that is rehearsed, as far as they decide what happens on a day: rates, limits, intervals.
-/// Where it listens and which database, keys and hosts it has are the rehearsal's own.
+/// The settings of the rehearsed server that affect what happens on a day: rates, limits, intervals. Its address,
+/// database, keys and APNs hosts are those of the rehearsal.
 enum RehearsalSettings {
     private static let kept: Set = [
         "GRANDSTAND_RATE_LIMIT", "GRANDSTAND_LOOKUP_RATE_LIMIT", "GRANDSTAND_MAX_CONNECTIONS",
@@ -14,14 +14,14 @@ enum RehearsalSettings {
     ]
 
     /// - Parameters:
-    ///   - environment: this process's.
-    ///   - speed: how long channels are kept after an event is part of its calendar, so it is compressed as that is.
-    /// - Throws: `ConfigurationError`, which names the variable.
+    ///   - environment: this process's environment variables.
+    ///   - speed: the factor of compression. It also applies to the time for which channels are kept after an event.
+    /// - Throws: `ConfigurationError` with the name of the variable.
     static func of(_ environment: [String: String], speed: Double) throws -> [String: String] {
         var settings = environment.filter { kept.contains($0.key) }
         let tenure = try Configuration(environment: settings).tenure
         settings["GRANDSTAND_RETIRE_AFTER"] = "\(tenure.retireAfter / speed)"
-        // The least that can be set.
+        // 0.01 hours is the smallest allowed value.
         settings["GRANDSTAND_EVENT_QUIET_HOURS"] = "\(max(0.01, tenure.quietAfter / 3_600 / speed))"
         settings["GRANDSTAND_PORT"] = "0"
         return settings

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// Where the declared day is read: a running server, or the configured database. Nothing is changed there.
+/// The source of the declared events: a running server or the configured database. Nothing is changed there.
 struct RehearsalSource: Sendable {
     /// The filter of a list of events.
     struct Filter: Sendable {
@@ -28,7 +28,7 @@ struct RehearsalSource: Sendable {
         return events
     }
 
-    /// A server is asked with a key of the scope `organise`.
+    /// Reads from a running server. The key needs the scope `organise`.
     static func server(_ access: ServerAccess) -> RehearsalSource {
         RehearsalSource { filter, cursor in
             let answer = try ServerAccess.json(

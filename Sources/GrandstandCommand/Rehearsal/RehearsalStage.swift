@@ -9,19 +9,19 @@ internal import Logging
 internal import MatchDriver
 internal import Synchronization
 
-/// The running stage of a rehearsal: a simulator, a PostgreSQL and a server of its own, and a second server process
-/// where one is to be killed.
+/// The running parts of a rehearsal: a simulator, a PostgreSQL, a server, and a second server process if the fault is
+/// to kill one.
 struct RehearsalStage: Sendable {
     let simulator: Simulator
-    /// Of the first server.
+    /// The address of the first server.
     let address: URL
     let organiser: Organiser
-    /// How long an alert rings, by the settings.
+    /// Seconds for which an alert rings, from the settings.
     let alertFreshness: TimeInterval
     private let database: DatabaseSession
     private let replica: ChildProcess?
 
-    /// Sets everything up, runs `body`, and takes everything down again.
+    /// Starts everything, runs `body`, and stops everything again.
     static func with<Value: Sendable>(
         _ settings: [String: String], secondServer: Bool,
         _ body: @escaping @Sendable (RehearsalStage) async throws -> Value
@@ -63,7 +63,7 @@ struct RehearsalStage: Sendable {
             [program, "serve"], settings.merging(["GRANDSTAND_LOG_LEVEL": "info", "GRANDSTAND_PORT": "0"]) { $1 })
     }
 
-    /// Causes the fault; returns once it is over.
+    /// Causes the fault, and returns when it is over.
     func strike(_ kind: RehearsalFault.Kind, outage seconds: TimeInterval) async throws {
         switch kind {
         case .outage:
@@ -77,7 +77,7 @@ struct RehearsalStage: Sendable {
     }
 }
 
-/// APNs is not there for a while.
+/// Whether the simulated APNs is unavailable now.
 private final class Outage: Sendable {
     let isOn = Mutex(true)
 }

@@ -7,7 +7,7 @@ internal import GrandstandClient
 internal import GrandstandHTTP
 internal import JSON
 
-/// `grandstand season`: makes a season's events what a calendar says.
+/// `grandstand season`: changes a season's events to match a calendar.
 struct SeasonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "season", abstract: "Events out of an iCalendar or CSV file.",
@@ -18,10 +18,10 @@ struct SeasonCommand: AsyncParsableCommand {
             """,
         subcommands: [Preview.self, Apply.self])
 
-    /// The exit code of a run whose removals were not accepted.
+    /// The exit code if removals are held back because `--accept-removals` is missing.
     static let removalsHeldBack = ExitCode(3)
 
-    /// What both verbs take.
+    /// The options of both verbs.
     struct Options: ParsableArguments {
         @OptionGroup var client: ClientOptions
         @Argument(help: "A JSON file: how the calendar is read, and which events its entries become.") var plan: String
@@ -38,7 +38,7 @@ struct SeasonCommand: AsyncParsableCommand {
             }
         }
 
-        /// Reads plan and calendar.
+        /// Reads the season's declaration and the calendar.
         func run() async throws -> SeasonRun {
             let access = try ServerAccess()
             let declaration = try declaration()

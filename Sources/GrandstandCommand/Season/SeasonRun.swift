@@ -7,7 +7,7 @@ internal import GrandstandHTTP
 internal import JSON
 internal import Synchronization
 
-/// One run of a season: its calendar was read, and the server's events are made what it says.
+/// One run of a season. Its calendar has been read; the server's events are changed to match it.
 struct SeasonRun: Sendable {
     let server: ServerAccess
     let declaration: CalendarDeclaration
@@ -21,14 +21,14 @@ struct SeasonRun: Sendable {
         self.wish = wish
     }
 
-    /// Requests at a time.
+    /// The most requests at a time.
     private static let concurrency = 8
-    /// Plans that are made anew because others changed events meanwhile.
+    /// How often a plan is made again because others changed events in the meantime.
     private static let rounds = 3
-    /// Events of one answer of a list.
+    /// The events on one page of a list.
     private static let pageLength = 200
 
-    /// What a run would do.
+    /// The report of what a run would do, without doing it.
     func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
         let situation = try await situation()
         let plan = CalendarPlan(wish, situation, documents: documents)
@@ -44,9 +44,9 @@ struct SeasonRun: Sendable {
         return (report, plan.shrinkage != nil)
     }
 
-    /// Does it, and plans anew where somebody else changed an event meanwhile.
+    /// Applies the plan. If somebody else changed an event in the meantime, a new plan is made.
     ///
-    /// - Returns: what was done, and how much of the plan the server refused.
+    /// - Returns: the report of what was done, whether removals were held back, and the number of refused changes.
     func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
         let before = try await forecasts()
         var plan = CalendarPlan(wish, try await situation(), documents: documents)
@@ -59,7 +59,7 @@ struct SeasonRun: Sendable {
             report.create += plan.create.filter { results[$0.key] == .done }
             report.change += plan.change.filter { results[$0.key] == .done }
             report.cancel += plan.cancel.filter { results[$0.event.key] == .done }
-            // Those of the rounds before are as they should be by now.
+            // Events that earlier rounds wrote also count as unchanged in this plan.
             report.unchanged = plan.unchanged - written
             written = report.create.count + report.change.count
             over += plan.change.count { results[$0.key] == .over }
@@ -81,7 +81,7 @@ struct SeasonRun: Sendable {
 
     // MARK: What there is
 
-    /// The season's events, and those that bear the keys of entries that are new.
+    /// The season's events, and other events that already have the keys of new entries.
     private func situation() async throws -> CalendarPlan.Situation {
         let listed = try await list(.listEvents(season: declaration.season.rawValue))
         var events = listed.events
@@ -124,7 +124,7 @@ struct SeasonRun: Sendable {
         return (events, now ?? Date())
     }
 
-    /// All events of the plan's apps that are not over: they hold channels, or will.
+    /// All events of the plan's apps that are not over, because they hold channels or will hold them.
     private func openEvents() async throws -> [EventKey: SeasonEvent] {
         var events: [EventKey: SeasonEvent] = [:]
         for bundleID in Set(declaration.apps.map(\.bundleID.rawValue)) {
@@ -135,9 +135,9 @@ struct SeasonRun: Sendable {
         return events
     }
 
-    /// The forecasts of the plan's apps and environments; none for a key that may not read quotas.
+    /// The forecasts of the plan's apps and environments; empty if the key may not read quotas.
     ///
-    /// - Throws: `StartError` for an app that is not registered.
+    /// - Throws: `StartError` if an app is not registered.
     private func forecasts() async throws -> [AppForecast] {
         var found: [AppEnvironment: AppForecast] = [:]
         var cursor: String?
@@ -173,14 +173,14 @@ struct SeasonRun: Sendable {
 
     // MARK: What is to be
 
-    /// What became of a write.
+    /// The result of a write.
     private enum Result: Sendable, Equatable {
         case done
-        /// Somebody else changed the event since it was read.
+        /// Somebody else has changed the event since it was read.
         case changedMeanwhile
-        /// It is over and stays as it is.
+        /// The event is over and can no longer be changed.
         case over
-        /// With the server's words.
+        /// The refusal in the server's words.
         case refused(String)
     }
 
@@ -203,7 +203,7 @@ struct SeasonRun: Sendable {
         return try Self.result(try await server.answer(to: call.ifMatch(tag)))
     }
 
-    /// Notes that the calendar cancels the event, then cancels it.
+    /// Records in the event that the calendar cancels it, then cancels it.
     private func cancel(_ cancellation: CalendarPlan.Cancellation) async throws -> Result {
         var event = cancellation.event
         let note = CalendarPlan.Write(
@@ -216,7 +216,7 @@ struct SeasonRun: Sendable {
             try await server.answer(to: GrandstandClient.Call<Void>.cancelEvent(event.key.rawValue).ifMatch(tag)))
     }
 
-    /// The tag of an event that is still as it was read; `nil`: it is not.
+    /// The entity tag of an event that has not changed since it was read; `nil`: it has changed.
     private func tag(of event: SeasonEvent) async throws -> String? {
         let answer = try await server.answer(to: .getEvent(event.key.rawValue))
         guard answer.status != 404 else { return nil }
@@ -226,7 +226,7 @@ struct SeasonRun: Sendable {
             ? answer.entityTag : nil
     }
 
-    /// - Throws: `StartError` for what holds for every request, such as a key that has ended.
+    /// - Throws: `StartError` for an error that affects every request, such as an expired key.
     private static func result(_ answer: GrandstandClient.Answer) throws -> Result {
         let problem = ServerProblem(answer)
         switch answer.status {
@@ -251,7 +251,7 @@ struct SeasonRun: Sendable {
         }
     }
 
-    /// Does something with each, some at a time, and says on a terminal how far it is.
+    /// Processes all items, several at a time, and shows the progress on a terminal.
     private func concurrently<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ what: String, _ work: @escaping @Sendable (Item) async throws -> Value
     ) async throws -> [Value] {

@@ -3,10 +3,10 @@ internal import Foundation
 internal import GrandstandApp
 internal import GrandstandClient
 
-/// Where a calendar is: a file, a URL, or standard input.
+/// The source of a calendar: a file, a URL, or standard input.
 struct SeasonSource {
     private let name: String
-    /// For a whole answer.
+    /// Seconds for the whole answer.
     private let timeout: TimeInterval
 
     init(_ name: String, timeout: TimeInterval = 60) {
@@ -14,9 +14,9 @@ struct SeasonSource {
         self.timeout = timeout
     }
 
-    /// The calendar's bytes. Beyond what a calendar may have no more are read: its reader refuses them.
+    /// The calendar's bytes. Reading stops when there are more than a calendar may have; the parser then refuses them.
     ///
-    /// - Throws: `StartError` with why there are none.
+    /// - Throws: `StartError` with the reason why it cannot be read.
     func read() async throws -> [UInt8] {
         if name == "-" { return try Self.read(.standardInput, name) }
         if name.contains("://"), let url = URL(string: name) {
@@ -81,7 +81,7 @@ struct SeasonSource {
             bytes += piece.prefix(most - bytes.count)
             if bytes.count >= most { break }
         }
-        // The session lives as long as it is read.
+        // The session must live while it is read.
         withExtendedLifetime(transport) {}
         return bytes
     }

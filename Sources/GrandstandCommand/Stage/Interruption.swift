@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import UnixSignals
 
-/// Runs `body`, which SIGINT and SIGTERM cancel: what it started is ended in order, then the command exits with 130.
+/// Runs `body`, and cancels it on SIGINT or SIGTERM. `body` then stops everything in order, and the command exits with
+/// 130.
 func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    // Before the body begins: whoever sees something of it may interrupt it already.
+    // Install the handlers first, because somebody may interrupt as soon as the body shows something.
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     return try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandApp
 
 extension Server {
-    /// Runs the server for as long as `body` takes, which gets its port; returns once it has stopped.
+    /// Runs the server while `body` runs. `body` gets the port. Returns when the server has stopped.
     func whileRunning<Value: Sendable>(
         _ body: @escaping @Sendable (Int) async throws -> Value
     ) async throws -> Value {
@@ -18,7 +18,7 @@ extension Server {
                 guard let port = await iterator.next() else { throw StartError("the server did not start") }
                 return try await body(port)
             }
-            // The first to end is the body, unless the server failed.
+            // The body ends first, unless the server fails.
             let first = try await group.next()
             group.cancelAll()
             while let result = await group.nextResult() {
@@ -29,7 +29,7 @@ extension Server {
         }
     }
 
-    /// Where a server on this machine is.
+    /// The URL of a server on this machine.
     static func address(_ scheme: String, _ port: Int) throws -> URL {
         guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else { throw StartError("no address") }
         return url

@@ -2,21 +2,21 @@ internal import APNsWire
 internal import Grandstand
 internal import JSON
 
-/// One app: its credentials, and what was learned of APNs' behaviour towards it.
+/// The page of one app: its credentials, and how APNs behaves differently for it than documented.
 struct AppDetail: ConsolePage {
     var template: TemplateName { .app }
     let title: String
     let facts: [Fact]
     let credentials: Table
     let quirks: Table
-    /// For who may change it.
+    /// `nil`: the key may not change the app.
     let form: AppForm?
     let action: String
-    /// Every quirk there can be, in each environment, to be set by who knows better than was learned.
+    /// Every possible quirk in each environment, so that an admin can correct what the server learned.
     let settings: [QuirkSetting]
     let commands: [Command]
 
-    /// - Parameter quirks: departures from what Apple documents.
+    /// - Parameter quirks: the differences from Apple's documentation.
     init(
         _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], _ visit: Visit
     ) {
@@ -74,7 +74,7 @@ struct AppDetail: ConsolePage {
             ])
     }
 
-    /// Whether it can be used, and what to do if not.
+    /// Says whether the key file can be used, and if not, what to do.
     private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
         let file = "AuthKey_\(keyID).p8"
         let warning: [Piece] = [.level("warning", "warning"), .words(state.word)]
@@ -94,14 +94,14 @@ struct AppDetail: ConsolePage {
     }
 }
 
-/// What APNs does in one respect, to be set.
+/// One quirk of APNs, with the form that sets it.
 struct QuirkSetting: Sendable {
     let quirk: String
     let environment: String
     let action: String
     let values: [Choice]
 
-    /// - Parameter departure: `nil`: it does what Apple documents.
+    /// - Parameter departure: the recorded difference; `nil`: APNs behaves as documented.
     init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ departure: Quirk?) {
         quirk = name.rawValue
         self.environment = environment.rawValue

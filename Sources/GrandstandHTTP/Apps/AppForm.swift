@@ -2,16 +2,16 @@ internal import APNsWire
 internal import Grandstand
 internal import JSON
 
-/// What is said of an app: to be typed, or as it stands.
+/// The fields of an app's form, empty or with the app's present values.
 struct AppForm: Sendable {
-    /// What differs in one environment.
+    /// The credentials of one environment, where they differ.
     struct Override: Sendable {
         let environment: String
         let teamID: String
         let keyID: String
     }
 
-    /// Mustache over `contentState`.
+    /// Mustache templates that show `contentState`.
     struct Preview: Sendable {
         let compact: String
         let expanded: String
@@ -22,12 +22,12 @@ struct AppForm: Sendable {
     let keyID: String
     let limit: String
     let overrides: [Override]
-    /// How contents look: one, or none where the API has no word for it.
+    /// The preview templates: one element, or none if the app has no template.
     let previews: [Preview]
-    /// Empty for a new one.
+    /// Empty for a new app.
     let version: String
 
-    /// - Parameter app: `nil`: a new one.
+    /// - Parameter app: `nil`: a new app.
     init(_ app: App?) {
         previews =
             app.map { [Preview(compact: $0.preview?.compact ?? "", expanded: $0.preview?.expanded ?? "")] } ?? []
@@ -50,7 +50,7 @@ struct AppForm: Sendable {
             object.member("name", fields["name"] ?? "")
             object.member("teamId", fields["teamId"] ?? "")
             object.member("keyId", fields["keyId"] ?? "")
-            // What is no number goes as it is, for the API to refuse.
+            // Text that is not a number is passed on unchanged, and the API refuses it.
             if let limit = fields["channelLimit"] {
                 if let number = Int(limit) {
                     object.member("channelLimit", number)
@@ -70,7 +70,7 @@ struct AppForm: Sendable {
                     }
                 }
             }
-            // Forms send lines as CR LF.
+            // Forms send line breaks as CR LF.
             let compact = fields["preview.compact"]?.replacing("\r\n", with: "\n")
             let expanded = fields["preview.expanded"]?.replacing("\r\n", with: "\n")
             if compact != nil || expanded != nil {

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// The apps there are.
+/// The list of apps.
 struct AppList: ConsolePage {
     /// An app, and the state of the key file that signs for it in each environment.
     typealias Record = (app: App, keyFiles: [APNsEnvironment: KeyFileState])
@@ -10,7 +10,7 @@ struct AppList: ConsolePage {
     let title = "Apps"
     let apps: Table
     let pager: Pager
-    /// For who may register one.
+    /// `nil`: the key may not register apps.
     let form: AppForm?
 
     init(_ records: [Record], nextCursor: String?, _ visit: Visit) {

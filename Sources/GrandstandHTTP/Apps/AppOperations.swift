@@ -4,14 +4,14 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// What callers do with apps, and with what an admin knows better than was learned of APNs' behaviour.
+/// The operations on apps, and on quirks that an admin sets by hand.
 struct AppOperations: Sendable {
     let apps: any AppStore
     let quirks: any QuirkStore
     let gateway: any APNsGateway
     let now: @Sendable () -> Date
 
-    /// - Throws: `version-mismatch`; what the store throws.
+    /// - Throws: `version-mismatch`; the errors of the store.
     func put(
         _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ caller: Caller
     ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
@@ -23,7 +23,7 @@ struct AppOperations: Sendable {
         return (try await shown(app), created)
     }
 
-    /// Whether an app is registered like this: the end of a form that is sent twice.
+    /// Whether an app is registered with these values. A form that is sent twice ends with success if so.
     ///
     /// - Throws: `app-not-found`.
     func isRegistered(_ bundleID: BundleID, as draft: AppDraft) async throws -> Bool {
@@ -39,12 +39,12 @@ struct AppOperations: Sendable {
         return Contract.Page(items: shown, nextCursor: page.nextCursor)
     }
 
-    /// What keys see of apps that ship in apps.
+    /// The short view of apps for keys that ship in client apps.
     func names(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.AppName> {
         Contract.Page(try await apps.apps(page, within: caller.reach), Contract.AppName.init)
     }
 
-    /// - Throws: `app-not-found`; what the store throws.
+    /// - Throws: `app-not-found`; the errors of the store.
     func delete(_ bundleID: BundleID, _ caller: Caller) async throws {
         try await apps.delete(bundleID, by: caller.actor, now: now())
     }
@@ -62,9 +62,9 @@ struct AppOperations: Sendable {
         return Contract.Quirk(quirk)
     }
 
-    /// An app with what is known around it.
+    /// The API's view of an app, with the state of its key files and its quirks.
     func shown(_ app: App) async throws -> Versioned<Contract.App> {
-        // What APNs does as documented is no quirk.
+        // A record that says "as documented" is not a quirk.
         let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
         return Versioned(
             value: Contract.App(app, keyFiles: await gateway.keyFiles(of: app), quirks: departures),
@@ -73,7 +73,7 @@ struct AppOperations: Sendable {
 }
 
 extension Quirk.Name {
-    /// - Throws: `not-found` for text that names none.
+    /// - Throws: `not-found` for text that is not a quirk's name.
     init(path text: String) throws(Problem) {
         guard let name = Quirk.Name(rawValue: text) else {
             throw Problem(
@@ -84,9 +84,9 @@ extension Quirk.Name {
         self = name
     }
 
-    /// The value that the body of a PUT says.
+    /// Reads the value from the body of a PUT.
     ///
-    /// - Throws: `invalid-request` for one that the quirk cannot have.
+    /// - Throws: `invalid-request` for a value that this quirk cannot have.
     func value(_ body: JSONValue) throws(Problem) -> String {
         try Contract.QuirkDraft.read(body) { draft, faults throws(Problem) in
             if !values.contains(draft.value.rawValue) {

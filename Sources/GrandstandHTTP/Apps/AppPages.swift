@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/apps`: the apps, their credentials, and what was learned of APNs' behaviour towards them.
+/// `/console/apps`: the apps, their credentials, and their quirks of APNs.
 struct AppPages: PageGroup {
     let operations: AppOperations
 
@@ -42,13 +42,13 @@ struct AppPages: PageGroup {
     private func change(_ submission: Submission) async throws -> PageRoute.Answer {
         let app = try await operations.apps.registered(try submission.visit.bundleID())
         var draft = try AppForm.draft(submission.fields)
-        // What no field speaks of stays.
+        // If the form has no preview fields, the app keeps its preview.
         if !submission.fields.entries.contains(where: { $0.name == "preview.compact" }) { draft.preview = app.preview }
         try await write(app.bundleID, draft, if: submission.fields.version, submission)
         return .done(submission.visit.path, notice: "The app was changed.")
     }
 
-    /// A form that is sent twice finds what it wanted.
+    /// Writes the app. If the form was sent twice, the second one finds the app as wanted and succeeds.
     private func write(
         _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ submission: Submission
     ) async throws {
@@ -66,7 +66,7 @@ struct AppPages: PageGroup {
         do {
             try await operations.delete(bundleID, submission.visit.caller(of: .deleteApp))
         } catch let problem as Problem where problem.kind == .appNotFound {
-            // A form that is sent twice wants nothing else.
+            // The app is already deleted: the form was sent twice.
         }
         return .done(ConsolePath.apps, notice: "The app \(bundleID) is deleted. A long history is removed bit by bit.")
     }

@@ -6,7 +6,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps`: the apps, and the provider keys that sign for them.
+/// `/v1/apps`: apps, and the provider keys that sign for them.
 struct AppRoutes: Sendable {
     let apps: AppOperations
 
@@ -73,11 +73,12 @@ struct AppDraft: Sendable {
 }
 
 extension Contract.App {
-    /// An app with what is known around it.
+    /// The API's view of an app.
     ///
     /// - Parameters:
-    ///   - keyFiles: a missing environment counts as a missing file.
-    ///   - quirks: what differs from APNs' documentation.
+    ///   - keyFiles: the key file's state in each environment; an environment without an entry counts as a missing
+    ///     file.
+    ///   - quirks: the differences from APNs' documentation.
     init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk]) {
         var credentials: [String: Contract.CredentialState] = [:]
         var refusals: [String: Contract.CredentialRefusal] = [:]
@@ -102,7 +103,7 @@ extension Contract.App {
 }
 
 extension Contract.AppName {
-    /// An app as the keys see it that ship in apps.
+    /// The short view of an app, for keys that ship in client apps.
     init(_ app: App) {
         self.init(bundleId: app.bundleID.rawValue, topic: app.bundleID.topic, name: app.name)
     }

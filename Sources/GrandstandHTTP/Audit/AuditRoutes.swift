@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/audit-log`: changes and their actors.
+/// `/v1/audit-log`: who changed what.
 struct AuditRoutes: Sendable {
     let log: any AuditLog
 

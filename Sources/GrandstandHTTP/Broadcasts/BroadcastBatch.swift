@@ -2,14 +2,14 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The body of `POST /v1/broadcasts`: items that are read, accepted or refused each on its own.
+/// The body of `POST /v1/broadcasts`. Each item is read, and accepted or refused, by itself.
 struct BroadcastBatch: Sendable {
-    /// In the order they came; a refused one says where it is wrong, from the root of the body.
+    /// The items in their order. The problem of a refused item has pointers from the root of the body.
     let items: [Result<BroadcastIntake, Problem>]
 
     static let maximumBytes = 4 * 1024 * 1024
 
-    /// - Throws: when it is no batch at all; what is wrong within an item stays with the item.
+    /// - Throws: a problem with the whole body. Problems of one item are in `items`.
     init(body: JSONValue, by actor: AuditActor) throws(Problem) {
         try Contract.BroadcastBatch.check(body)
         items = (body["items"]?.elements ?? []).enumerated().map { index, element in
@@ -24,7 +24,7 @@ struct BroadcastBatch: Sendable {
     }
 }
 
-/// What became of a batch, in its order.
+/// The result of each item of a batch, in the same order.
 struct BroadcastBatchView: JSONObjectWritable {
     let results: [Result<Broadcast, Problem>]
     let requestID: String
@@ -44,7 +44,7 @@ struct BroadcastBatchView: JSONObjectWritable {
 }
 
 extension Problem {
-    /// The same, its places told from the root of a body of which it concerns one item.
+    /// The same problem of one item, with pointers from the root of the batch's body.
     func within(_ pointer: String) -> Problem {
         var problem = self
         problem.errors = errors.map { FieldError(pointer: pointer + $0.pointer, detail: $0.detail) }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandService
 
-/// What callers do with the broadcasts of events.
+/// The operations on broadcasts of events.
 struct BroadcastOperations: Sendable {
     let apps: any AppStore
     let events: any EventStore
@@ -13,15 +13,15 @@ struct BroadcastOperations: Sendable {
 
     /// Accepts a broadcast durably.
     ///
-    /// - Throws: what `Intake.accept` throws.
+    /// - Throws: the errors of `Intake.accept`.
     func accept(_ request: BroadcastRequest, for key: EventKey, _ caller: Caller) async throws -> Broadcast {
         try await intake.accept(
             BroadcastIntake(.event(key), request: request, by: caller.actor, within: caller.reach))
     }
 
-    /// Says what `accept` would do, and does not.
+    /// Returns what `accept` would do, and changes nothing.
     ///
-    /// - Throws: as `accept`.
+    /// - Throws: the errors of `accept`.
     func preview(
         _ request: BroadcastRequest, for key: EventKey, _ caller: Caller
     ) async throws -> BroadcastRehearsalView {
@@ -30,7 +30,7 @@ struct BroadcastOperations: Sendable {
         return try await view(of: rehearsal)
     }
 
-    /// A preview with what lock screens would show.
+    /// A preview with what lock screens would show, by the apps' templates.
     func view(of rehearsal: BroadcastRehearsal) async throws -> BroadcastRehearsalView {
         var previews: [BundleID: ContentPreview] = [:]
         for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
@@ -39,7 +39,7 @@ struct BroadcastOperations: Sendable {
         return BroadcastRehearsalView(rehearsal: rehearsal, previews: previews)
     }
 
-    /// - Parameter isScheduled: only those that wait for their time.
+    /// - Parameter isScheduled: `true`: only broadcasts that wait for their send time.
     /// - Throws: `event-not-found`, `forbidden`.
     func list(
         of key: EventKey, isScheduled: Bool, _ page: PageRequest, _ caller: Caller
@@ -58,7 +58,7 @@ struct BroadcastOperations: Sendable {
         return broadcast
     }
 
-    /// Withdraws a broadcast of which nothing was sent.
+    /// Withdraws a broadcast of which nothing has been sent yet.
     ///
     /// - Throws: `broadcast-not-found`, `forbidden`, `broadcast-sent`.
     func cancel(_ id: UUID, _ caller: Caller) async throws {

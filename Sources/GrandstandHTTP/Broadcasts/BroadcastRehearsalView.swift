@@ -7,7 +7,7 @@ internal import JSON
 /// The answer to `POST /v1/events/{key}/broadcasts/preview`.
 struct BroadcastRehearsalView: JSONObjectWritable {
     let rehearsal: BroadcastRehearsal
-    /// Of the apps that have templates.
+    /// The templates of the apps that have some.
     let previews: [BundleID: ContentPreview]
 
     func write(members object: inout JSONWriter) {
@@ -20,22 +20,22 @@ struct BroadcastRehearsalView: JSONObjectWritable {
         object.member("warnings", rehearsal.warnings)
     }
 
-    /// The messages of the audiences, an array.
+    /// Writes the messages of the audiences, as an array.
     func writeParts(to json: inout JSONWriter) {
         json.array(rehearsal.parts) { writer, part in writer.object { write(part, to: &$0) } }
     }
 
-    /// The priority that APNs gets.
+    /// The priority that is sent to APNs.
     func priority(of part: BroadcastRehearsal.Part) -> APNsPriority {
         part.kind == .channel ? part.priority : part.priority.ofDevicePush
     }
 
-    /// The body that APNs gets.
+    /// The body that is sent to APNs.
     func body(of part: BroadcastRehearsal.Part) -> [UInt8] {
         part.payload.body(timestamp: Int(rehearsal.goesAt.timeIntervalSince1970))
     }
 
-    /// The content as the app's templates show it; `nil`: it has none.
+    /// The content as the app's templates show it; `nil`: the app has no template.
     func shown(_ part: BroadcastRehearsal.Part) -> ContentPreview.Shown? {
         previews[part.audience.bundleID]?.shown(part.payload.contentState)
     }

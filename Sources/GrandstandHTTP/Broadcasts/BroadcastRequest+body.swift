@@ -5,7 +5,8 @@ internal import GrandstandContract
 internal import JSON
 
 extension BroadcastRequest {
-    /// Reads the body of `POST /v1/events/{key}/broadcasts`; `contentState` and `alert` are kept as they were written.
+    /// Reads the body of `POST /v1/events/{key}/broadcasts`. The bytes of `contentState` and `alert` stay as the caller
+    /// wrote them.
     init(body: JSONValue) throws(Problem) {
         self = try Contract.BroadcastDraft.read(body) { draft, faults throws(Problem) in
             try BroadcastRequest(draft, &faults)
@@ -27,7 +28,7 @@ extension BroadcastRequest {
         }
     }
 
-    /// Reads what broadcasts and pushes have in common.
+    /// Reads the fields that broadcasts and pushes share.
     init(
         _ draft: some MessageDraft, as event: BroadcastPayload.Event, priority: APNsPriority?,
         _ faults: inout RequestFaults
@@ -54,7 +55,7 @@ extension BroadcastRequest {
     private static let startAdvice = "Apple starts no activity without one."
 }
 
-/// What broadcasts and pushes have in common.
+/// The fields that drafts of broadcasts and of pushes share.
 protocol MessageDraft {
     var contentState: RawJSON? { get }
     var alert: Contract.Alert? { get }
@@ -69,6 +70,6 @@ extension Contract.BroadcastDraft: MessageDraft {}
 extension Contract.PushDraft: MessageDraft {}
 
 extension Date {
-    /// As Apple's payload has it: whole seconds since 1970.
+    /// The time in Apple's payload: whole seconds since 1970.
     var epoch: Int { Int(timeIntervalSince1970.rounded(.down)) }
 }

@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
 
-/// Broadcasts: accepted durably, read back at any time.
+/// The routes of broadcasts: accept durably, list, read, withdraw.
 struct BroadcastRoutes: Sendable {
     let apps: any AppStore
     let channels: any ChannelStore
@@ -86,7 +86,7 @@ struct BroadcastRoutes: Sendable {
         return .json(try await intake.accept(wanted), status: .accepted)
     }
 
-    /// The channel a request may send to by itself.
+    /// The channel in the path, if a request may send to it directly: it is active, and no event owns it.
     private func channel(_ context: APIContext) async throws -> Channel {
         let channel = try await channels.recorded(
             try context.id(orThrow: .channelNotFound), of: try context.app(), among: apps)

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A message in the making: what is typed, what is wrong with it, and what it would come to. It stands on the page of its event.
+/// The form for the next message, on the page of its event: what was typed, what is wrong with it, and its effect.
 struct Composer: Sendable {
     let eventHref: String
     let previewAction: String
@@ -12,25 +12,26 @@ struct Composer: Sendable {
     let sendAtLocal: String
     let staleLocal: String
     let dismissalLocal: String
-    /// Where there is a choice.
+    /// Empty if the event has fewer than two audiences.
     let audienceChoices: [Choice]
     let chosenAudiences: String
     let priorities: [Choice]
     let variants: String?
-    /// Whether something is said in the fields that are folded away.
+    /// Whether a collapsed field has a value, so that the page shows it.
     let saysMore: Bool
     let refusal: FormRefusal?
     let preview: PreviewReading?
-    /// What was found, in a line; empty before it was looked at.
+    /// The result of the check, in one line; empty before a check.
     let verdict: String
-    /// The words before an end can be sent.
+    /// The question to confirm before an end is sent.
     let question: String?
-    /// The message whose content it began with; empty: none. A page knows by it that a newer one was sent since.
+    /// The newest message when the form was made; empty: none. The page's script uses it to notice that a newer message
+    /// was sent.
     let newestID: String
 
     /// - Parameters:
-    ///   - newest: the newest message of the event.
-    ///   - asksForEnd: whether an end was to be sent and has to be confirmed.
+    ///   - newest: the ID of the event's newest message.
+    ///   - asksForEnd: whether the user wants to send an end and has to confirm it.
     init(
         _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
         refusal: APIProblem? = nil, preview: PreviewReading? = nil, asksForEnd: Bool = false
@@ -88,7 +89,7 @@ struct Composer: Sendable {
     }
 }
 
-/// What a message in the making was found to come to, alone: what a page's script asks for while somebody types.
+/// The result of checking the form, without the rest of the page. A page's script asks for it while somebody types.
 struct MessageCheck: ConsolePage {
     var template: TemplateName { .check }
     let title = "Check"

@@ -4,12 +4,12 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// What the form of a message does, on the page of its event: the message is looked at, and sent.
+/// The actions of the message form on an event's page: check the message, and send it.
 struct ComposerPages: PageGroup {
     let reader: EventReader
     let broadcasts: BroadcastOperations
 
-    /// A content of 5,120 bytes for each of some hundred variants, and what encoding makes of them.
+    /// Enough for contents of 5,120 bytes for some hundred variants, form-encoded.
     private static let formLimit = 2 * 1_024 * 1_024
 
     var actions: [ActionRoute] {
@@ -19,7 +19,7 @@ struct ComposerPages: PageGroup {
         ]
     }
 
-    /// The whole page, or, for a script that asks while somebody types, what was found alone.
+    /// Answers with the whole page, or with the check's result alone if a script asks while somebody types.
     private func preview(_ submission: Submission) async throws -> PageRoute.Answer {
         let isCheck = submission.fields["check"] == "yes"
         let event = try await reader.event(submission.visit)
@@ -31,7 +31,7 @@ struct ComposerPages: PageGroup {
     private func send(_ submission: Submission) async throws -> PageRoute.Answer {
         let form = MessageForm(submission.fields)
         let event = try await reader.event(submission.visit)
-        // What cannot be brought back is shown first, with its question.
+        // An end cannot be undone, so the page asks first.
         if form.isEnd, submission.fields["confirmed"] != "yes" {
             let (composer, status) = try await look(submission, event, form, asksForEnd: true)
             return try await shown(composer, status, submission.visit)
@@ -59,7 +59,7 @@ struct ComposerPages: PageGroup {
         return .done(ConsolePath.composer(key), notice: ([done] + warnings).joined(separator: " "))
     }
 
-    /// What a message would come to, or why it would be refused; 200 or the refusal's status.
+    /// Returns the effect of the message, or why it would be refused, with the status 200 or that of the refusal.
     private func look(
         _ submission: Submission, _ event: Event, _ form: MessageForm, asksForEnd: Bool = false
     ) async throws -> (Composer, status: Int) {
@@ -84,8 +84,8 @@ struct ComposerPages: PageGroup {
 }
 
 extension EventReader {
-    /// A message to begin with: the one that was asked for, or the content that people have now; `nil`: the event takes none
-    /// any more.
+    /// The form to begin with: filled from the message that the link names, or from the newest content; `nil`: the
+    /// event accepts no more messages.
     func composer(_ contents: EventDetail.Contents, _ visit: Visit) async throws -> Composer? {
         let event = contents.event
         let key = event.specification.key

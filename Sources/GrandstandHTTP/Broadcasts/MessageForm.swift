@@ -3,17 +3,17 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// A message as a person types it, and the API's body that it comes to. Nothing is judged here that the API judges: only
-/// what cannot be put into a body at all.
+/// A message as a person types it, and its conversion to the API's body. The form refuses only what cannot be written
+/// as a body; the API checks everything else.
 struct MessageForm: Sendable, Equatable {
     var isEnd = false
     var contentState = ""
     var alertTitle = ""
     var alertBody = ""
-    /// The whole alert as JSON, in place of title and body.
+    /// The whole alert as JSON, instead of title and body.
     var alert = ""
     var byVariant = ""
-    /// Chosen audiences, as `AudienceChoice.value`; none: all.
+    /// The chosen audiences, as `AudienceChoice.value`; empty: all.
     var audiences: [String] = []
     var priority = ""
     var expiresIn = ""
@@ -24,7 +24,7 @@ struct MessageForm: Sendable, Equatable {
 
     init() {}
 
-    /// What was typed.
+    /// Reads what was typed.
     init(_ fields: FormFields) {
         isEnd = fields["event"] == "end"
         contentState = fields.json("contentState")
@@ -42,7 +42,8 @@ struct MessageForm: Sendable, Equatable {
         spellAlertOut()
     }
 
-    /// A title or body with characters that a page shows by their numbers is kept as JSON, which spells them out.
+    /// Some characters are shown by their numbers on a page. If title or body has such a character, the alert is kept
+    /// as JSON, which escapes it.
     private mutating func spellAlertOut() {
         guard alert.isEmpty, (alertTitle + alertBody).unicodeScalars.contains(where: HTMLText.isDeceptive) else {
             return
@@ -52,7 +53,7 @@ struct MessageForm: Sendable, Equatable {
         (alertTitle, alertBody) = ("", "")
     }
 
-    /// A message to begin with: the newest one's contents, or all of one that is to be sent again.
+    /// Prefills the form: with the contents of a message, or with all of a message that is to be sent again.
     init(_ request: BroadcastRequest, isWhole: Bool, now: Date) {
         contentState = request.payload.contentState.map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
         guard isWhole else {
@@ -72,7 +73,7 @@ struct MessageForm: Sendable, Equatable {
         relevanceScore = request.payload.relevanceScore.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Title and body where that is all of it; else the JSON.
+    /// Fills title and body if the alert has nothing else; otherwise fills the JSON field.
     private mutating func read(alert bytes: [UInt8]?) {
         guard let bytes else { return }
         guard case .object(let members)? = (try? JSONValue(parsing: bytes))?.kind,
@@ -88,7 +89,7 @@ struct MessageForm: Sendable, Equatable {
         spellAlertOut()
     }
 
-    /// A time that is over is not said again.
+    /// Empty for a time in the past.
     private static func text(_ epoch: Int?, after now: Date) -> String {
         guard let epoch, Double(epoch) > now.timeIntervalSince1970 else { return "" }
         return RFC3339.text(Date(timeIntervalSince1970: Double(epoch)))
@@ -98,7 +99,7 @@ struct MessageForm: Sendable, Equatable {
 
     typealias Fault = APIProblem.Fault
 
-    /// The body of `POST /v1/events/{key}/broadcasts`, or what stands in its way.
+    /// The body of `POST /v1/events/{key}/broadcasts`, and the faults that keep a field out of it.
     func body() -> (bytes: [UInt8], faults: [Fault]) {
         var faults: [Fault] = []
         var json = JSONWriter()
@@ -142,11 +143,11 @@ struct MessageForm: Sendable, Equatable {
         return json.bytes
     }
 
-    /// What was typed into a field for JSON; only what is none is a fault of the form.
+    /// The JSON that was typed into a field. Text that is not JSON is a fault.
     private static func json(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
         guard !text.isEmpty else { return nil }
         do throws(Problem) {
-            // A form's lines and indents do not count against what Apple takes.
+            // White space is removed, because it would count against Apple's size limit.
             return try JSONValue(parsing: Array(text.utf8)).compact
         } catch {
             faults.append(Fault(pointer: field, detail: error.detail))
@@ -154,7 +155,7 @@ struct MessageForm: Sendable, Equatable {
         }
     }
 
-    /// A number is not in quotes in a body.
+    /// The number that was typed, as JSON without quotes.
     private static func number(_ text: String, _ field: String, _ faults: inout [Fault]) -> [UInt8]? {
         guard !text.isEmpty else { return nil }
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .number = value.kind else {
@@ -169,10 +170,10 @@ struct MessageForm: Sendable, Equatable {
 }
 
 extension FormFields {
-    /// JSON as it was typed, in a form that a page brings back as it is.
+    /// JSON as it was typed, with invisible characters escaped, so that a page can show it unchanged.
     func json(_ name: String) -> String { ReadableJSON.escaped(text(name)) }
 
-    /// Text of several lines, which forms end with two characters.
+    /// Text of several lines. Forms end a line with CR LF; the result has LF.
     func text(_ name: String) -> String {
         var text = ""
         text.unicodeScalars.append(contentsOf: (self[name] ?? "").unicodeScalars.filter { $0 != "\r" })
@@ -180,10 +181,10 @@ extension FormFields {
     }
 }
 
-/// Times in forms: a browser's `datetime-local` without a zone is UTC here, as its label says. With scripts the label says the
-/// reader's zone, the field has the reader's time, and what is sent is UTC (`console.js`).
+/// Times in forms. Without scripts a browser's `datetime-local` value has no zone and is read as UTC, as its label
+/// says. With scripts, label and field show the reader's zone, and the script sends UTC (`console.js`).
 enum FormTime {
-    /// `2026-11-21T20:45` → `2026-11-21T20:45:00Z`; anything else as it is, for the API to judge.
+    /// `2026-11-21T20:45` → `2026-11-21T20:45:00Z`. Other text is returned unchanged, and the API judges it.
     static func utc(_ text: String) -> String {
         let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
         switch shape {
@@ -194,13 +195,13 @@ enum FormTime {
         }
     }
 
-    /// As `datetime-local` takes it, in UTC; with seconds only where there are some.
+    /// The value of a `datetime-local` field in UTC; it has seconds only if they are not zero.
     static func local(_ date: Date?) -> String {
         guard let text = date.map({ RFC3339.text($0).prefix(19) }) else { return "" }
         return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
     }
 
-    /// The same of text that is a time; other text as it is.
+    /// The same for a time as text. Text that is not a time is returned unchanged.
     static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
 }
 
@@ -210,7 +211,7 @@ enum AudienceChoice {
         var selector = AudienceSelector(audience.id)
         selector.isExact = true
         let value = value(selector)
-        // A selector without a variant may mean all of them.
+        // A chosen selector without a variant selects all variants.
         let isChosen =
             chosen.contains(value) || chosen.contains(self.value(of: audience.bundleID, audience.environment, nil))
         return Choice(value, label: audience.words, isChosen: isChosen)
@@ -225,7 +226,7 @@ enum AudienceChoice {
         [bundleID.rawValue, environment.rawValue, variant?.rawValue].compactMap(\.self).joined(separator: " ")
     }
 
-    /// A selector of the API's, of what was chosen.
+    /// The API's audience selector for a chosen value.
     static func json(_ value: String) -> [UInt8] {
         let parts = value.split(separator: " ", maxSplits: 2).map(String.init)
         var json = JSONWriter()

@@ -3,15 +3,15 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The effect that a message would have, for people.
+/// The effect of a message, as the console shows it.
 struct PreviewReading: Sendable {
     let goesAt: Moment
     let isScheduled: Bool
     let givesUpAt: Moment
-    /// The first of them: a page need not show hundreds.
+    /// The first audiences only: an event may have hundreds.
     let previewed: [PreviewedAudience]
     let audiencesLeftOut: String?
-    /// `At most 312 of 5,120 bytes`, of the message that is nearest to its limit.
+    /// The size of the message that is closest to its limit: `At most 312 of 5,120 bytes`.
     let largest: String
     let warnings: [String]
 
@@ -43,9 +43,9 @@ struct PreviewedAudience: Sendable {
     let expiration: String
     let previewCompact: String?
     let previewExpanded: String?
-    /// The body to APNs.
+    /// The body that is sent to APNs.
     let payload: String
-    /// Messages that wait and would not be sent any more; `nil`: none.
+    /// Waiting messages that this one replaces, so that they are not sent; `nil`: none.
     let replaced: String?
 
     init(_ part: BroadcastRehearsal.Part, of preview: BroadcastRehearsalView) {

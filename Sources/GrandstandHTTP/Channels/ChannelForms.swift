@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import GrandstandService
 internal import JSON
 
-/// What is done with channels by hand.
+/// The console's forms that change channels.
 struct ChannelForms: PageGroup {
     let apps: any AppStore
     let channels: any ChannelStore
@@ -70,7 +70,7 @@ struct ChannelForms: PageGroup {
             _ = try await apps.registered(app.bundleID)
             try await operations.delete(id, of: app.bundleID, in: app.environment, force: byForce, by: caller.actor)
         } catch let problem as Problem where [.channelNotFound, .appNotFound].contains(problem.kind) {
-            // A form that is sent twice wants nothing else.
+            // The channel is already deleted: the form was sent twice.
         }
         return .done(ConsolePath.channels(app), notice: "The channel is deleted.")
     }

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Channels of an app in an environment: the ledger's, or those that only Apple knows.
+/// The channels of an app in one environment: those in the ledger, or those that only Apple lists.
 struct ChannelList: ConsolePage {
     var template: TemplateName { .channels }
     let title: String
@@ -16,7 +16,7 @@ struct ChannelList: ConsolePage {
     let pager: Pager
     let createAction: String
 
-    /// The ledger's.
+    /// The channels in the ledger.
     init(
         _ app: AppEnvironment, _ page: Page<Channel>, _ filter: ChannelFilter, _ visit: Visit
     ) {
@@ -29,7 +29,7 @@ struct ChannelList: ConsolePage {
             pager: Pager(visit, query: query.map { (name: $0.0, value: $0.1) }, nextCursor: page.nextCursor))
     }
 
-    /// Those that only Apple knows.
+    /// The channels that only Apple lists.
     init(_ app: AppEnvironment, unmanaged page: Page<UnmanagedChannel>, _ visit: Visit) {
         self.init(
             app, filter: ChannelFilter(), Self.unmanaged(page.items, of: app), isUnmanaged: true,
@@ -60,7 +60,7 @@ struct ChannelList: ConsolePage {
                 Column("Label") { [.quoted($0.label ?? "")] },
                 Column("Why") { Advice.pieces($0.reason, isActive: $0.state == .active) },
                 Column("Next step") { [.moment($0.nextAttemptAt)] }, Column("Created") { [.moment($0.createdAt)] },
-                // A channel that no event holds can be deleted, one of an event only by force.
+                // A channel without an event can be deleted. A channel of an event can only be deleted by force.
                 Column("Do") { channel in
                     func path(_ verb: String) -> String { ConsolePath.channel(channel.id, of: app, verb) }
                     let verify = Piece.form(.init(action: path("verify"), button: "Ask Apple"))

@@ -6,7 +6,7 @@ internal import GrandstandService
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/{environment}/channels`: channels by hand.
+/// `/v1/apps/{bundleId}/{environment}/channels`: channels that people create, delete or import.
 struct ChannelRoutes: Sendable {
     let apps: any AppStore
     let channels: any ChannelStore
@@ -44,7 +44,7 @@ struct ChannelRoutes: Sendable {
             state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
         let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
-        // What is not in the ledger has neither state nor event.
+        // A channel outside the ledger has neither state nor event, so these filters do not apply.
         guard isManaged || filter == ChannelFilter() else {
             throw Problem.invalid(
                 "managed=false goes with limit and cursor only.", at: "managed", "Leave the other filters out.")
@@ -93,7 +93,7 @@ extension ChannelDraft {
     }
 }
 
-/// The body of `POST …/channels/import`: a channel made elsewhere, to be taken over.
+/// The body of `POST …/channels/import`: a channel that another tool created.
 struct WantedChannel: Sendable {
     let channelID: String
     let label: String?
@@ -116,9 +116,9 @@ struct WantedChannel: Sendable {
 }
 
 extension ChannelOperations {
-    /// Takes over a channel made elsewhere.
+    /// Adds a channel to the ledger that another tool created.
     ///
-    /// - Throws: as `import(_:of:in:label:eventKey:variant:within:by:)`.
+    /// - Throws: the errors of `import(_:of:in:label:eventKey:variant:within:by:)`.
     func `import`(
         _ wanted: WantedChannel, into app: AppEnvironment, within reach: AppReach, by actor: AuditActor
     ) async throws -> Channel {
@@ -129,22 +129,22 @@ extension ChannelOperations {
 }
 
 extension ChannelStore {
-    /// The channel that an earlier request began to make.
+    /// The channel that an earlier request with the same idempotency key began to create.
     ///
-    /// - Returns: `nil` where that came to nothing.
-    /// - Throws: `channel-pending` while it is being made.
+    /// - Returns: `nil` if that creation failed.
+    /// - Throws: `channel-pending` while it is being created.
     func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
         let channel = try await channel(id, of: app.bundleID, in: app.environment)
         guard let channel, channel.state != .failed else { return nil }
         if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
         }
-        // Without an ID APNs refused it.
+        // APNs refused a channel that has no ID.
         return channel.channelID == nil ? nil : channel
     }
 }
 
-/// A channel that Apple lists and the ledger does not know, in the shape of the others.
+/// A channel that Apple lists and the ledger does not have, in the JSON shape of other channels.
 struct UnmanagedView: JSONObjectWritable, Sendable {
     let bundleID: BundleID
     let environment: APNsEnvironment
@@ -162,7 +162,7 @@ struct UnmanagedView: JSONObjectWritable, Sendable {
     }
 }
 
-/// A channel with what Apple said of it, when it was asked.
+/// A channel with the result of asking Apple about it.
 struct VerifiedChannel: JSONObjectWritable {
     let channel: Channel
     let verification: ChannelOperations.Verification?

@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/contents`: what apps can decode, and what rings.
+/// `/v1/apps/{bundleId}/contents`: the content types that an app can decode, and when their alerts ring.
 struct ContentRoutes: Sendable {
     let contents: ContentOperations
 
@@ -51,13 +51,13 @@ extension APIContext {
     }
 }
 
-/// What callers do with content types.
+/// The operations on content types.
 struct ContentOperations: Sendable {
     let apps: any AppStore
     let contents: any ContentStore
     let now: @Sendable () -> Date
 
-    /// - Parameter body: of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
+    /// - Parameter body: the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
     /// - Throws: `app-not-found`, `invalid-request`, `version-mismatch`, `forbidden`.
     func put(
         _ name: String, of bundleID: BundleID, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
@@ -112,7 +112,7 @@ struct ContentOperations: Sendable {
 /// A content type as the API shows it.
 struct ContentTypeView: JSONObjectWritable, Sendable {
     let declared: DeclaredContentType
-    /// `nil`: it was read, not declared just now.
+    /// `nil`: the type was read, and not just declared.
     var mismatches: [ContentMismatch]?
 
     func write(members object: inout JSONWriter) {

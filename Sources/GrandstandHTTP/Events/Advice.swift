@@ -1,9 +1,9 @@
 internal import APNsWire
 internal import Grandstand
 
-/// What to do about what Apple, or the way there, did not take. Pure: the reason decides.
+/// Advice for people about refusals by Apple and about deliveries that expired. It depends only on state and reason.
 enum Advice {
-    /// About a delivery that was rejected or expired; `nil` for any other.
+    /// Advice about a rejected, expired or unknown delivery; `nil` for other states.
     static func delivery(_ state: Delivery.State, reason: String?) -> String? {
         switch state {
         case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
@@ -22,7 +22,7 @@ enum Advice {
         }
     }
 
-    /// About a channel in a state that waits or failed.
+    /// Advice about a channel that waits or failed.
     static func channel(reason: String?) -> String? {
         if reason == Problem.Kind.quotaExhausted.rawValue {
             return "The app has no place left. End or cancel events that are over, or raise the app's limit; it is "
@@ -31,7 +31,7 @@ enum Advice {
         return known(reason)
     }
 
-    /// Why a channel is as it is, and what to do about it.
+    /// Shows the reason of a channel's state, and advice.
     static func pieces(_ reason: String?, isActive: Bool) -> [Piece] {
         [.quoted(reason ?? ""), .line(isActive ? "" : channel(reason: reason) ?? "")]
     }
@@ -66,7 +66,7 @@ enum Advice {
         }
     }
 
-    /// About a key that APNs refuses.
+    /// Advice about a key that APNs refuses.
     static func refusedKey(_ keyID: String) -> String {
         "Check that AuthKey_\(keyID).p8 is that key's file and the team's, and that the key is not revoked and has APNs "
             + "enabled. The server takes a new file within seconds."

@@ -4,8 +4,8 @@ package import GrandstandService
 internal import HTTPTypes
 package import Hummingbird
 
-/// Tells the viewers of a page that what it shows has changed, and not what: they fetch the page again. A goal changes an
-/// event several times within moments; a viewer hears of them once in a quarter of a second.
+/// Tells the viewers of a page that its content has changed; they then fetch the page again. One goal changes an event
+/// several times within moments, so a viewer gets at most four messages a second.
 package struct ChangeStream: Sendable {
     private let views: LiveViews
     private let settings: StreamSettings
@@ -17,9 +17,10 @@ package struct ChangeStream: Sendable {
         self.pause = pause
     }
 
-    /// `change` whenever there is something new, `tick` as a sign of life; both with the tag of what there is now.
+    /// The stream sends `change` when something has changed and otherwise `tick` as a sign of life. Both carry the
+    /// newest tag.
     ///
-    /// - Parameter isAdmitted: asked before anything is told; the stream ends when it says no.
+    /// - Parameter isAdmitted: called before every message; the stream ends when it returns `false`.
     /// - Throws: `stream-unavailable`, `rate-limited`.
     package func response(
         to request: Request, _ subject: LiveSubject, for reader: APIKey,
@@ -50,14 +51,15 @@ package struct ChangeStream: Sendable {
             })
     }
 
-    /// The newest tag only, however slowly it is taken: updates are never held up, so a busy match is no slow reader.
+    /// Keeps only the newest tag until the writer takes it. The updates never wait, so this reader does not count as
+    /// slow.
     private static func newest(of updates: AsyncStream<LiveUpdate>, seen: String?) -> AsyncStream<String> {
         let (tags, relay) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
         let relaying = Task {
             var newest = seen
             for await update in updates {
                 newest = update.tag ?? newest
-                // Within a group of changes the last one has the tag.
+                // Of a group of changes only the last one has a tag.
                 if let newest, update.tag != nil || update.content == .heartbeat { relay.yield(newest) }
             }
             relay.finish()

@@ -4,7 +4,7 @@ package import Grandstand
 internal import GrandstandContract
 package import JSON
 
-// Events between the rules and the contract: what a request declares, and what an answer shows.
+// Converts events between the domain types and the contract's types.
 
 extension EventSpecification {
     /// Reads the body of `PUT /v1/events/{key}`.

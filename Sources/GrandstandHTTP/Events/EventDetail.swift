@@ -3,8 +3,8 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// One event, on one screen: what a lock screen shows of it, the next message in the making, the messages with what became of
-/// them, and what can be done.
+/// The page of one event: the content on lock screens, the form for the next message, the messages with their
+/// deliveries, and the actions.
 struct EventDetail: ConsolePage {
     var template: TemplateName { .event }
     let title: String
@@ -15,7 +15,7 @@ struct EventDetail: ConsolePage {
     let eventState: String
     let begins: Moment?
     let finishes: Moment?
-    /// Channels that are not as they should be, in words.
+    /// The states of all channels if one of them is not active; `nil`: all are active, or the event is over.
     let channelsNote: String?
     let facts: [Fact]
     let throttled: [String]
@@ -24,35 +24,35 @@ struct EventDetail: ConsolePage {
     let starts: Table
     let startBars: [StartBar]
     let matchPlot: MatchPlot?
-    /// What waits for its time, the next one first.
+    /// The scheduled messages, the next one first.
     let coming: [TimelineEntry]
     let comingLeftOut: String?
     let timeline: [TimelineEntry]
-    /// What the places of dots in a line are for; empty where deliveries are counted.
+    /// The headings of the delivery dots, one for each audience; empty if a line counts deliveries by state instead.
     let places: [String]
-    /// How many places there are, as the stylesheet names it.
+    /// The stylesheet's class for this number of headings.
     let placesClass: String
-    /// The newest message of all.
+    /// The newest message of the event.
     let latest: TimelineEntry?
     let pager: Pager
     let doing: EventActions
-    /// `nil`: the event takes no messages any more.
+    /// `nil`: the event accepts no more messages.
     let composer: Composer?
 
-    /// What is read of an event.
+    /// The records that the page is made from.
     struct Contents: Sendable {
         let event: Event
-        /// A page of its messages.
+        /// One page of the event's messages.
         let page: Page<Broadcast>
-        /// The newest ones, whichever page is shown.
+        /// The newest messages, whichever page is shown.
         let newest: [Broadcast]
-        /// Those that the drawing shows, with the newest.
+        /// The messages of the drawing, including the newest.
         var plotted: [Broadcast] = []
-        /// The next that wait for their time; not on older pages.
+        /// The next scheduled messages; empty on older pages.
         var scheduled = Page<Broadcast>(items: [], nextCursor: nil)
         var starts: [AudienceStart] = []
         var previews: [BundleID: ContentPreview] = [:]
-        /// Of its apps those that APNs throttles.
+        /// The throttles of the event's apps.
         var throttles: [Throttle] = []
     }
 
@@ -61,7 +61,7 @@ struct EventDetail: ConsolePage {
         let specification = event.specification
         let key = specification.key
         title = specification.name
-        // An older page does not change any more.
+        // An older page no longer changes.
         refreshSeconds = visit.isAtStart ? (event.state.isOver ? 30 : 5) : nil
         liveKey = visit.isAtStart ? key : nil
         eventState = event.state.rawValue
@@ -91,7 +91,7 @@ struct EventDetail: ConsolePage {
         places = Self.places(specification.audiences)
         placesClass = places.isEmpty ? "counted" : "places-\(places.count)"
         latest = contents.newest.first.map(entry)
-        // A form that was refused is answered under another path.
+        // A refused form is answered at another path, so the pager needs the path of the event.
         pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
         doing = EventActions(event, starts: contents.starts)
         self.composer = composer
@@ -99,7 +99,7 @@ struct EventDetail: ConsolePage {
 
     private static let startBarsShown = 4
 
-    /// What tells the audiences apart, in a word or two each.
+    /// The words that distinguish the audiences, one or two for each.
     private static func places(_ audiences: [Audience]) -> [String] {
         guard audiences.count <= DeliveryDot.places else { return [] }
         let apps = Set(audiences.map(\.bundleID)).count
@@ -121,7 +121,7 @@ struct EventDetail: ConsolePage {
         return "Channels: \(Wording.tally(states.map { $0 == .none ? "not made" : $0.rawValue }))"
     }
 
-    /// Each audience, and its channel.
+    /// The table of audiences and their channels.
     private static func audiences(_ event: Event) -> Table {
         Table(
             "Each audience and its channel", limit: 100, Array(zip(event.specification.audiences, event.channels)),
@@ -142,7 +142,7 @@ struct EventDetail: ConsolePage {
         return audience.delivery == .tokens ? "by token" : "none made"
     }
 
-    /// What has become of the event's start in each app and environment.
+    /// The table of the event's start in each app and environment.
     private static func starts(_ starts: [AudienceStart]) -> Table {
         func count(_ label: String, _ number: @escaping (StartReport.Counts) -> Int) -> Column<AudienceStart> {
             .number(label) { number($0.report.counts) }
@@ -165,7 +165,7 @@ struct EventDetail: ConsolePage {
             ])
     }
 
-    /// Who follows and gets none, and why.
+    /// How many followers get no activity, by reason.
     private static func ineligible(_ counts: StartReport.Counts) -> String {
         StartForm.Ineligible.allCases.compactMap { why in
             counts.ineligible[why].flatMap { $0 > 0 ? "\(Wording.number($0)) \(why.rawValue)" : nil }
@@ -174,7 +174,7 @@ struct EventDetail: ConsolePage {
 }
 
 extension StartWait {
-    /// What a start waits for, after its state.
+    /// The reason why a start waits, shown after its state.
     fileprivate var words: String {
         switch self {
         case .channel: "for the channel"
@@ -190,7 +190,7 @@ extension Audience {
     var words: String { Wording.list(bundleID.rawValue, environment.rawValue, variant?.rawValue) }
 }
 
-/// What an organiser may do with the event as it stands; `nil`: not now.
+/// The actions that an organiser may take now; `nil`: not possible in the event's present state.
 struct EventActions: Sendable {
     let endHref: String?
     let cancelHref: String?

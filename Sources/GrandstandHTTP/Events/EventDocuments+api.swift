@@ -3,7 +3,7 @@ package import Grandstand
 internal import JSON
 
 extension EventDocuments {
-    /// Events as `PUT /v1/events/{key}` takes them and `GET` shows them.
+    /// Event documents in the format that `PUT /v1/events/{key}` takes and `GET` returns.
     package static let api = EventDocuments(
         maximumBytes: Route.standardBodyLimit,
         read: { key, body throws(Problem) in try EventSpecification(key: key, body: body) },

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// An event as a person types it, and the API's body that it comes to.
+/// An event as a person types it, and its conversion to the API's body.
 struct EventForm: Sendable, Equatable {
     var key = ""
     var name = ""
@@ -12,9 +12,9 @@ struct EventForm: Sendable, Equatable {
     var endsAt = ""
     var channelsOpenBefore = ""
     var topics = ""
-    /// `com.example.Stadium production mostRecentMessageStored [VARIANT]`, a line each.
+    /// One audience a line: `com.example.Stadium production mostRecentMessageStored [VARIANT]`.
     var audiences = ""
-    /// Further members as a JSON object: `start`, `defaults`, `metadata`.
+    /// More members of the body, as a JSON object: `start`, `defaults`, `metadata`.
     var more = ""
 
     init() {}
@@ -31,7 +31,7 @@ struct EventForm: Sendable, Equatable {
         more = fields.json("more")
     }
 
-    /// The body of `PUT /v1/events/{key}`, or what stands in its way.
+    /// The body of `PUT /v1/events/{key}`, and the faults that keep a field out of it.
     func body() -> (bytes: [UInt8], faults: [APIProblem.Fault]) {
         var faults: [APIProblem.Fault] = []
         var json = JSONWriter()

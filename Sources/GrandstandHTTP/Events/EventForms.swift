@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// What organisers do with an event besides sending: questions and their answers.
+/// The forms that change an event, other than sending: the pages that ask first, and the actions.
 struct EventForms: PageGroup {
     let reader: EventReader
     let events: EventOperations
@@ -135,8 +135,8 @@ struct EventForms: PageGroup {
             notice: "What of the start had not gone is stopped. “Start now” goes on with it.")
     }
 
-    /// Changes the times, if nobody else has changed the event since the page was made. A form that is sent twice finds
-    /// what it wanted.
+    /// Changes the times, unless somebody else has changed the event since the page was made. If the form was sent
+    /// twice, the second one finds the times as wanted and succeeds.
     private func move(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let caller = try submission.visit.caller(of: .patchEvent)

@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// Events, narrowed by state, kind, season and app.
+/// The list of events, filtered by state, kind, season and app.
 struct EventList: ConsolePage {
     var template: TemplateName { .events }
     let title = "Events"

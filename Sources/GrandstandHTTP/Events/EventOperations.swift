@@ -2,16 +2,16 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// What callers do with events.
+/// The operations on events.
 struct EventOperations: Sendable {
     let apps: any AppStore
     let events: any EventStore
     let now: @Sendable () -> Date
 
-    /// Declares an event, or changes what is declared.
+    /// Declares an event, or changes its declaration.
     ///
     /// - Parameter body: the body of `PUT /v1/events/{key}`.
-    /// - Throws: `invalid-request`, `forbidden`, `version-mismatch`; what the store throws.
+    /// - Throws: `invalid-request`, `forbidden`, `version-mismatch`; the errors of the store.
     func put(
         _ key: EventKey, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
     ) async throws -> (event: Event, created: Bool) {
@@ -36,10 +36,10 @@ struct EventOperations: Sendable {
         try await events.declared(key, within: caller.reach, now: now())
     }
 
-    /// Whether an event is declared with all that `body` says: the end of a form that is sent twice.
+    /// Whether the event is declared with everything in `body`. A form that is sent twice ends with success if so.
     ///
-    /// - Parameter body: of a declaration, or of a change.
-    /// - Throws: as `event`.
+    /// - Parameter body: the body of a declaration or of a change.
+    /// - Throws: the errors of `event`.
     func isDeclared(_ key: EventKey, as body: JSONValue, _ caller: Caller) async throws -> Bool {
         try Self.declaration(of: try await event(key, caller)).says(body)
     }
@@ -52,13 +52,13 @@ struct EventOperations: Sendable {
             key, sendingEnd: sendingEnd, within: caller.reach, by: caller.actor, if: condition, now: now())
     }
 
-    /// - Parameter audiences: those that go on; `nil`: all.
-    /// - Throws: `event-not-found`, `forbidden`; what the store throws.
+    /// - Parameter audiences: the audiences that continue; `nil`: all.
+    /// - Throws: `event-not-found`, `forbidden`; the errors of the store.
     func reopen(_ key: EventKey, audiences: [AudienceSelector]?, _ caller: Caller) async throws -> Reopening {
         try await events.reopen(key, audiences: audiences, within: caller.reach, by: caller.actor, now: now())
     }
 
-    /// What is declared of an event, as `PUT` takes it.
+    /// The event's declaration, in the format that `PUT` takes.
     static func declaration(of event: Event) throws(Problem) -> JSONValue {
         try JSONValue(parsing: EventDocuments.api.document(of: event.specification).text)
     }

@@ -2,7 +2,7 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// `/console/events`: what people follow, and what became of it.
+/// `/console/events`: the list of events, and the page of each.
 struct EventPages: PageGroup {
     let reader: EventReader
 
@@ -28,7 +28,7 @@ struct EventPages: PageGroup {
     }
 }
 
-/// Reads what pages show of an event.
+/// Reads the records for pages of an event.
 struct EventReader: Sendable {
     let apps: any AppStore
     let events: any EventStore
@@ -36,7 +36,7 @@ struct EventReader: Sendable {
     let starts: any StartStore
     let throttles: @Sendable (Date) async throws -> [Throttle]
 
-    /// Messages a page shows.
+    /// The number of messages on one page.
     static let pageLength = 20
 
     /// The event in the path.

@@ -2,12 +2,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// `PATCH /v1/events/{key}`: a JSON Merge Patch (RFC 7396) on what is declared.
+/// `PATCH /v1/events/{key}`: applies a JSON Merge Patch (RFC 7396) to the declaration.
 extension EventOperations {
-    /// Tries of a change that depends on no version, while others change the same event.
+    /// How often a patch without `If-Match` is tried while others change the same event.
     private static let tries = 5
 
-    /// - Throws: as `put`; `event-not-found`; `store-unavailable` while others change the event all the time.
+    /// - Throws: the errors of `put`; `event-not-found`; `store-unavailable` if others changed the event during every
+    ///   try.
     func patch(
         _ key: EventKey, _ patch: JSONValue, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Event {
@@ -20,7 +21,7 @@ extension EventOperations {
             do {
                 return try await apply(patch, to: key, if: condition, caller)
             } catch let problem as Problem where problem.kind == .versionMismatch && condition == .none {
-                // Another writer changed it since it was read.
+                // Another writer changed the event after it was read: try again.
             }
         }
         throw Problem(.storeUnavailable, "Others change this event all the time. Try again.", retryAfter: 1)
@@ -37,7 +38,7 @@ extension EventOperations {
             throw Problem.noEvent(key)
         }
         try condition.check(present.version)
-        // An unknown name is refused also where it is null.
+        // Members that are `null` stay in the result, so that `put` refuses unknown names with `null`, too.
         let merged = MergePatch.apply(patch, to: try Self.declaration(of: present), keepsNulls: true)
         return try await put(
             key, try JSONValue(parsing: merged), if: .versions([present.version]), caller
@@ -46,6 +47,6 @@ extension EventOperations {
 }
 
 extension JSONValue {
-    /// The members of an object, in their order; none of anything else.
+    /// The members of an object in their order; empty for any other value.
     var members: [(name: String, value: JSONValue)] { if case .object(let members) = kind { members } else { [] } }
 }

@@ -4,10 +4,10 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/events`: what should be.
+/// `/v1/events`: the events that callers declare.
 struct EventRoutes: Sendable {
     let events: EventOperations
-    /// How long events hold their channels.
+    /// The rules for how long events hold their channels.
     let tenure: ChannelTenure
 
     var routes: [Route] {

@@ -8,12 +8,13 @@ internal import Synchronization
 struct EventStreamWriter: Sendable {
     let settings: StreamSettings
 
-    /// The reader took nothing for too long.
+    /// The reader took no bytes for `stallTimeout`.
     struct SlowReader: Error {}
 
-    /// Writes until the updates end or `isAdmitted`, asked with every heartbeat, says no.
+    /// Writes until the updates end, or `isAdmitted` returns `false`. It is called with every heartbeat.
     ///
-    /// - Throws: when the reader is gone, or takes nothing for `stallTimeout`; its connection is to be cut then.
+    /// - Throws: when the reader is gone, or takes nothing for `stallTimeout`. The caller then has to cut the
+    ///   connection.
     func write(
         _ updates: AsyncStream<LiveUpdate>, to writer: any ResponseBodyWriter,
         while isAdmitted: @escaping @Sendable () async -> Bool
@@ -26,9 +27,9 @@ struct EventStreamWriter: Sendable {
         }
     }
 
-    /// Writes what `body` puts, until it returns.
+    /// Writes the texts that `body` passes to `put`, until `body` returns.
     ///
-    /// - Throws: as above.
+    /// - Throws: as `write`.
     func run(
         to writer: any ResponseBodyWriter,
         _ body: @escaping @Sendable (_ put: @Sendable (String) async throws -> Void) async throws -> Void
@@ -49,7 +50,7 @@ struct EventStreamWriter: Sendable {
         }
     }
 
-    /// One update in the stream's syntax. JSON of ours has no line breaks.
+    /// One update in the stream's syntax. It needs one `data` line, because this server's JSON has no line breaks.
     static func text(_ update: LiveUpdate) -> String {
         let name: String
         var json = JSONWriter()
@@ -69,8 +70,8 @@ struct EventStreamWriter: Sendable {
         return "\(id)event: \(name)\ndata: \(String(decoding: json.bytes, as: UTF8.self))\n\n"
     }
 
-    /// A response's writer in the hands of the one task that writes. Hummingbird does not mark its protocol as
-    /// Sendable; no other task touches the writer until that task has ended.
+    /// Wraps the response's writer for the one task that writes. `ResponseBodyWriter` is not `Sendable`; that is safe
+    /// here because only this task uses it.
     private final class Pen: @unchecked Sendable {
         private var writer: any ResponseBodyWriter
 
@@ -80,7 +81,7 @@ struct EventStreamWriter: Sendable {
     }
 }
 
-/// How long the write under way has been.
+/// How long the present write has taken.
 private final class StallWatch: Sendable {
     private let stallTimeout: Duration
     private let since = Mutex<ContinuousClock.Instant?>(nil)

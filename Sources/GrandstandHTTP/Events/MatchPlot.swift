@@ -3,22 +3,22 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// How long each message took from its acceptance here to Apple's answer, over the match, as a drawing. The timeline has the
-/// same in numbers. Pure: messages in, coordinates out.
+/// A drawing of one event over time: how long each message took from acceptance here to Apple's answer. The timeline
+/// has the same numbers. It is a pure function of the messages.
 struct MatchPlot: Sendable {
     struct Point: Sendable, Equatable {
         let x: Int
         let y: Int
         /// `accepted` or `rejected`
         let kind: String
-        /// What a pointer that rests on it is told.
+        /// The text of the tooltip.
         let tip: String
     }
 
     struct Tick: Sendable, Equatable {
         let position: Int
         let text: String
-        /// RFC 3339, for the reader's zone; `nil` for a duration.
+        /// RFC 3339, so that the page's script can show the reader's zone; `nil` for a duration.
         let iso: String?
     }
 
@@ -37,13 +37,14 @@ struct MatchPlot: Sendable {
     private static let top = 10
     private static let bottom = MatchPlot.height - 22
 
-    /// How many messages it shows at most, of an event with so many audiences: each has a delivery for each of them.
+    /// The most messages that it shows. More audiences mean fewer messages, because each message has a delivery for
+    /// each audience.
     static func length(audiences: Int) -> Int { min(200, max(20, 2_000 / max(1, audiences))) }
 
     /// - Parameters:
     ///   - broadcasts: in any order.
-    ///   - now: where the drawing ends; `nil`: at the last message, for nothing comes any more.
-    /// - Returns: `nil` while Apple has answered nothing.
+    ///   - now: the end of the drawing; `nil`: the last message, because the event is over.
+    /// - Returns: `nil` if Apple has not answered any message yet.
     init?(_ broadcasts: [Broadcast], until now: Date?) {
         let all = broadcasts.compactMap(Self.answer).sorted { $0.at < $1.at }
         guard let first = all.first, let last = all.last, let fastest = all.map(\.milliseconds).min(),
@@ -55,7 +56,7 @@ struct MatchPlot: Sendable {
             let room = Double(Self.width - 14 - Self.left)
             return Self.left + 3 + Int(date.timeIntervalSince(from) / span * room)
         }
-        // Powers of ten: most answers take tens of milliseconds, the one that matters takes seconds.
+        // The scale is logarithmic: most answers take tens of milliseconds, and the slow ones that matter take seconds.
         let lowest = Self.decade(atMost: max(1, fastest))
         let highest = max(Self.decade(atLeast: slowest), lowest + 1)
         func y(_ milliseconds: Int) -> Int {
@@ -85,7 +86,7 @@ struct MatchPlot: Sendable {
 
     private typealias Answer = (at: Date, milliseconds: Int, isRefused: Bool)
 
-    /// The last answer to a message, over all its audiences.
+    /// The slowest answer to a message among its audiences.
     private static func answer(_ broadcast: Broadcast) -> Answer? {
         let all = broadcast.deliveries.compactMap { broadcast.answerMilliseconds(of: $0) }
         guard let slowest = all.max() else { return nil }
@@ -117,7 +118,7 @@ struct MatchPlot: Sendable {
         return exponent
     }
 
-    /// Within a decade by ten halvings of the interval, more than the drawing can show.
+    /// Ten bits of the fraction, which is more precise than the drawing can show.
     private static func log10(_ value: Double) -> Double {
         let whole = decade(atMost: Int(value))
         var rest = value / Double(power(whole))

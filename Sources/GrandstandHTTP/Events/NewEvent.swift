@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// Where an event is declared.
+/// The page with the form that declares an event.
 struct NewEvent: ConsolePage {
     var template: TemplateName { .newEvent }
     let title = "Declare an event"

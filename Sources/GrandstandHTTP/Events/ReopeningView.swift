@@ -4,7 +4,7 @@ package import Grandstand
 package import JSON
 
 extension Reopening: JSONObjectWritable {
-    /// The event, and what its taking back came to.
+    /// Writes the event and the result of reopening it.
     package func write(members object: inout JSONWriter) {
         for (name, value) in (try? JSONValue(parsing: JSONWriter.text(event)))?.members ?? [] {
             object.name(dynamic: name)

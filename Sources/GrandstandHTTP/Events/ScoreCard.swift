@@ -3,26 +3,26 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What a lock screen would show now, in one app and for one variant of the event: the newest content that Apple has taken.
+/// The content that a lock screen shows now in one app and variant: the newest content that Apple accepted.
 struct ScoreCard: Sendable, Equatable {
-    /// Whose it is: `com.example.Stadium, de`.
+    /// The app and the variant: `com.example.Stadium, de`.
     let whose: String
     /// `nil`: the app has no template.
     let scoreCompact: String?
     let scoreExpanded: String?
-    /// `nil` where there is a text.
+    /// The content as JSON, if no template shows it.
     let scoreJSON: String?
-    /// When it was accepted here.
+    /// When the server accepted the message.
     let shownSince: Moment?
-    /// What is on its way, or what is missing.
+    /// Says that a newer message is on its way, or that there is no content yet.
     let scoreNote: String?
 
-    /// The most that a page shows.
+    /// The most cards on one page.
     static let limit = 12
 
     /// - Parameters:
-    ///   - broadcasts: the newest of the event, the newest first.
-    ///   - previews: of the apps that have templates.
+    ///   - broadcasts: the newest of the event, in descending order.
+    ///   - previews: the templates of the apps that have some.
     static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: ContentPreview]) -> [ScoreCard]
     {
         var seen: Set<String> = []
@@ -54,7 +54,7 @@ struct ScoreCard: Sendable, Equatable {
 }
 
 extension Broadcast {
-    /// What the audience's variant gets.
+    /// The content for the audience's variant.
     fileprivate func content(for audience: Audience) -> [UInt8]? {
         request?.content.payload(for: audience.variant).contentState
     }
@@ -67,7 +67,7 @@ extension Broadcast {
         deliveries.contains { $0.isFor(audience) && !$0.state.isSettled }
     }
 
-    /// Whether nothing of it was sent yet.
+    /// Whether nothing of the broadcast has been sent yet, so that it can be withdrawn.
     var isWithdrawable: Bool {
         state == .scheduled
             || state == .queued
@@ -76,7 +76,7 @@ extension Broadcast {
 }
 
 extension Delivery {
-    /// In whichever environment: its people see the same.
+    /// Ignores the environment: the card is the same for both.
     fileprivate func isFor(_ audience: Audience) -> Bool {
         bundleID == audience.bundleID && variant == audience.variant
     }

@@ -6,7 +6,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// `/v1/events/{key}/stream`: what becomes of an event's broadcasts, as server-sent events.
+/// `/v1/events/{key}/stream`: changes of an event and its broadcasts, as server-sent events.
 struct StreamRoutes: Sendable {
     let events: any EventStore
     let views: LiveViews
@@ -23,7 +23,7 @@ struct StreamRoutes: Sendable {
         guard let reader = context.key else { throw Problem(.unauthenticated, "A stream needs a key.") }
         let subject = LiveSubject(key, within: context.reach)
         let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)
-        // Asked again and again: a key that was revoked hears no more.
+        // The stream checks the key again with every heartbeat, so that a revoked key gets nothing more.
         let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
         let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = Route.Access(to: .streamEvent)] in
             do {
@@ -51,18 +51,18 @@ struct StreamRoutes: Sendable {
 }
 
 extension Response {
-    /// Server-sent events; without a body for `HEAD`, which opens no stream.
+    /// A response with server-sent events. For `HEAD` it has no body, because `HEAD` opens no stream.
     static func eventStream(_ body: ResponseBody = .init()) -> Response {
-        // Proxies must neither keep nor hold back what comes.
+        // Proxies must neither store the stream nor buffer it.
         Response(
             status: .ok,
             headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"], body: body)
     }
 }
 
-/// Times of the live view's streams.
+/// The timeouts of streams.
 package struct StreamSettings: Sendable {
-    /// How long a reader may take nothing before its connection is cut.
+    /// How long a reader may take no bytes before its connection is cut.
     package var stallTimeout: Duration = .seconds(20)
     /// Milliseconds a client waits before it opens the stream again.
     package var retry = 2_000
@@ -71,7 +71,7 @@ package struct StreamSettings: Sendable {
 }
 
 extension HTTPField.Name {
-    // Tokens of RFC 9110, so they have names.
+    // The force-unwraps are safe: the literals are valid field names (RFC 9110).
     static let lastEventID = HTTPField.Name("Last-Event-ID")!
     static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
 }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// One message of an event: a line, and behind it what it said and what became of it.
+/// One message of an event in the timeline: one line, and the details that open below it.
 struct TimelineEntry: Sendable {
     let id: String
     let acceptedAt: Moment
@@ -12,34 +12,34 @@ struct TimelineEntry: Sendable {
     let message: String
     let isEnd: Bool
     let state: String
-    /// Where it is not simply under way or done: `scheduled`, `cancelled`.
+    /// `scheduled` or `cancelled`; `nil` for every other state.
     let unusual: String?
-    /// The key that asked for it, by its name.
+    /// The name of the key that sent it.
     let by: String
     let goesAt: Moment?
-    /// By the app's template.
+    /// The content as the app's template shows it.
     let entryText: String?
-    /// In one line: by the template, else the beginning of the content.
+    /// One line: the template's text, or else the beginning of the content's JSON.
     let gist: String
-    /// As it was written, with what it differs by variant.
+    /// The content as it was written, with its variants.
     let contents: [TimelineContent]
-    /// Title and body.
+    /// The alert's title and body.
     let alertText: String?
     /// `nil`: all audiences.
     let onlyFor: String?
-    /// What became of it, in the line.
+    /// The state of the deliveries, as dots in the line.
     let dots: [DeliveryDot]
     let lines: [DeliveryLine]
     let warnings: [String]
-    /// What to do about the first delivery that went wrong.
+    /// Advice about the first delivery that went wrong.
     let firstAdvice: String?
-    /// Where to take it back; `nil`: it cannot be.
+    /// The form's address to withdraw the message; `nil`: it cannot be withdrawn.
     let withdrawAction: String?
     let resendHref: String
 
     /// - Parameters:
-    ///   - audiences: the event's, in whose order the dots are.
-    ///   - previews: of the apps that have templates; the first one's is shown.
+    ///   - audiences: the event's; the dots are in this order.
+    ///   - previews: the templates of the apps that have some. The first one of the message's apps is used.
     init(
         _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
     ) {
@@ -80,7 +80,7 @@ struct TimelineEntry: Sendable {
         return line.count > 120 ? line.prefix(119) + "…" : line
     }
 
-    /// An alert's title and body, whatever of them is a string.
+    /// An alert's title and body, as far as they are strings.
     private static func text(_ alert: [UInt8]) -> String? {
         guard let json = try? JSONValue(parsing: alert) else { return nil }
         let parts = ["title", "body"].compactMap { name in json[name]?.string ?? json[name]?["loc-key"]?.string }
@@ -88,7 +88,7 @@ struct TimelineEntry: Sendable {
     }
 }
 
-/// What a message said, to everybody or to a variant.
+/// The content of a message, for all audiences or for one variant.
 struct TimelineContent: Sendable {
     /// `Content`, `Content for de`.
     let heading: String
@@ -115,16 +115,16 @@ struct TimelineContent: Sendable {
     }
 }
 
-/// What became of a message, in a few letters: for one audience, or for all whose deliveries are in the same state.
+/// The state of a message in a few letters: for one audience, or for all deliveries in one state.
 struct DeliveryDot: Sendable, Equatable {
-    /// A delivery's, which gives the sign and its colour; empty where the message was not for the audience.
+    /// The delivery's state, which selects sign and colour; empty if the message was not for the audience.
     let dotState: String
     /// `41 ms`, `queued`, `12`
     let brief: String
-    /// The same in words.
+    /// The same in full words.
     let dotWords: String
 
-    /// Audiences with a place of their own in a line; of more than that deliveries are counted by their states.
+    /// Up to this number of audiences each has its own dot; with more, the dots count deliveries by state.
     static let places = 3
 
     static func all(of broadcast: Broadcast, _ audiences: [Audience]) -> [DeliveryDot] {
@@ -169,18 +169,18 @@ extension Delivery {
     }
 }
 
-/// What became of a message for one audience.
+/// The delivery of a message to one audience.
 struct DeliveryLine: Sendable {
     let audience: String
     let deliveryState: String
-    /// What Apple said, or why it said nothing.
+    /// Apple's answer, or why there is none.
     let answer: String
     /// `41 ms`
     let answeredIn: String?
-    /// The message that took its place, in the timeline.
+    /// A link to the message in the timeline that replaced it.
     let successorHref: String?
     let deliveryAdvice: String?
-    /// Of a crowd: token by token.
+    /// The counts of a delivery by token; `nil` for a channel.
     let crowd: String?
     let apnsRequestID: String
     let apnsUniqueID: String?

@@ -3,24 +3,24 @@ package import Hummingbird
 package import Logging
 package import NIOCore
 
-/// What a request carries through the API.
+/// The state of one request on its way through the API.
 package struct APIContext: RequestContext, Sendable {
     package var coreContext: CoreRequestContextStorage
-    /// Names the request in logs and problems: the caller's own name for it, or one we made.
+    /// Identifies the request in logs and problems: the caller's own ID, or one that the server made.
     package var requestID: String
-    /// Whose key it was; `nil` on routes without authentication.
+    /// The key of the caller; `nil` on routes without authentication.
     package var key: APIKey?
-    /// The query's parameters, those that the route knows and no others.
+    /// The query's parameters; the route knows them all.
     var query = QueryParameters()
     /// The connection the request came on.
     package let channel: any NIOCore.Channel
-    /// How the key stands to its limit; shared with the middleware that writes the headers.
+    /// The key's rate limit after this request, shared with the middleware that writes the headers.
     let rate = RateBox()
-    /// What its body has of the room for bodies; given by the middleware.
+    /// The request's share of the memory for bodies. The middleware sets it.
     var body: BodyShare?
-    /// The peer while the connection was open; `nil`: it was closed already.
+    /// The peer's address; `nil`: the connection was already closed.
     let peer: IPAddress?
-    /// Who called, through whatever proxies; the middleware finds it out.
+    /// The address of the client, behind trusted proxies. The middleware sets it.
     package internal(set) var callerAddress: IPAddress?
 
     package init(source: Source) {
@@ -32,18 +32,18 @@ package struct APIContext: RequestContext, Sendable {
         callerAddress = peer?.unmapped
     }
 
-    /// The caller's address, as all limits by address count: an IPv4 address, or an IPv6 network of 64 bits, for a client
-    /// with one of those addresses has all of them. Empty where it is not known.
+    /// The caller's address for rate limits: an IPv4 address, or an IPv6 network of 64 bits, because a client with one
+    /// of its addresses has them all. Empty if the address is not known.
     package var address: String { callerAddress?.callersNetwork ?? "" }
 
-    /// Logs lines that name the request.
+    /// A logger that adds the request's ID to every line.
     package var log: Logger {
         var log = logger
         log[metadataKey: "request-id"] = "\(requestID)"
         return log
     }
 
-    /// The actor in the audit log for what this request does.
+    /// The actor of this request in the audit log.
     var actor: AuditActor { key.map(AuditActor.init) ?? .server }
 
     /// Bodies larger than this are refused unless a route allows more.

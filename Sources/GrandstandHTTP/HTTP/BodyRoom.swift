@@ -2,16 +2,16 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The memory that bodies of requests may take together, from their first byte until they are answered: with it, what
-/// waits for its turn is bounded in bytes, however many ask.
+/// The memory that all request bodies together may take, from their first byte until the answer. It bounds the bytes of
+/// requests that wait, however many there are.
 ///
-/// No caller takes more than half of it, so one that sends much or slowly leaves room for the others.
+/// One caller gets at most half of it, so a caller that sends much or slowly leaves room for others.
 package final class BodyRoom: Sendable {
-    /// Bytes of a kind.
+    /// Bytes in the two parts of the room.
     struct Bytes: Sendable, Equatable {
-        /// Up to `Route.standardBodyLimit` of each body.
+        /// The first `Route.standardBodyLimit` bytes of each body.
         var small = 0
-        /// What is beyond that.
+        /// The bytes beyond that.
         var large = 0
 
         static func + (left: Bytes, right: Bytes) -> Bytes {
@@ -31,7 +31,7 @@ package final class BodyRoom: Sendable {
         var callers: [UUID?: Bytes] = [:]
     }
 
-    /// What is read of a body's JSON takes several times its bytes, until it is answered.
+    /// These sizes count received bytes. Parsed JSON takes several times as much memory until the answer.
     static let standard = Bytes(small: 32 << 20, large: 32 << 20)
 
     private let limit: Bytes
@@ -41,10 +41,10 @@ package final class BodyRoom: Sendable {
 
     init(limit: Bytes) { self.limit = limit }
 
-    /// Bytes that are taken now.
+    /// The bytes in use now.
     var taken: Bytes { state.withLock { $0.all } }
 
-    /// - Returns: whether there was room; nothing is taken else.
+    /// - Returns: whether there was room. If not, nothing is taken.
     func take(_ bytes: Bytes, for caller: UUID?) -> Bool {
         state.withLock { state in
             let (all, own) = (state.all + bytes, (state.callers[caller] ?? Bytes()) + bytes)
@@ -64,7 +64,7 @@ package final class BodyRoom: Sendable {
     }
 }
 
-/// What one request has of the room.
+/// One request's share of the room.
 final class BodyShare: Sendable {
     private struct State {
         var caller: UUID?
@@ -78,23 +78,23 @@ final class BodyShare: Sendable {
 
     init(_ room: BodyRoom) { self.room = room }
 
-    /// Whose request it is, once that is known: before its body is read.
+    /// Sets the caller, as soon as it is known and before the body is read.
     func belongs(to caller: UUID) { state.withLock { $0.caller = caller } }
 
-    /// Why the body did not come to its end; `nil`: it did, or was not read.
+    /// Why the body is incomplete; `nil`: it is complete, or was not read.
     var fault: BrokenBody? { state.withLock { $0.fault } }
 
     func broke(_ fault: BrokenBody) { state.withLock { $0.fault = fault } }
 
-    /// Makes room for a body that says its length, before it is read.
+    /// Reserves room for a body with a `Content-Length`, before it is read.
     ///
-    /// - Throws: `rate-limited`, as 503.
+    /// - Throws: `rate-limited` with status 503 if there is no room.
     func expect(_ length: Int) throws(Problem) {
-        // A header may say any number.
+        // The header may contain any number, so it is bounded before the arithmetic.
         try take(BodyRoom.Bytes(large: max(0, min(length, 1 << 40) - Route.standardBodyLimit)))
     }
 
-    /// - Throws: `rate-limited`, as 503.
+    /// - Throws: `rate-limited` with status 503 if there is no room.
     func receive(_ count: Int) throws(Problem) {
         let (before, after) = state.withLock { state in
             defer { state.received += count }
@@ -105,7 +105,7 @@ final class BodyShare: Sendable {
         try take(BodyRoom.Bytes(small: small, large: max(0, large)))
     }
 
-    /// The request is answered.
+    /// Frees the share after the answer.
     func leave() {
         let (caller, taken) = state.withLock { state in
             defer { state.taken = BodyRoom.Bytes() }

@@ -1,13 +1,13 @@
 internal import Grandstand
 internal import GrandstandContract
 
-/// Who asks for an operation, whichever door the request came through.
+/// The caller of an operation, by the API or by the console.
 struct Caller: Sendable {
     let key: APIKey
 
-    /// The apps that the key reaches.
+    /// The apps that the key may access.
     var reach: AppReach { key.reach }
-    /// The name of the key in the audit log.
+    /// The key as actor in the audit log.
     var actor: AuditActor { AuditActor(key) }
 
     /// - Throws: `forbidden`.
@@ -15,7 +15,7 @@ struct Caller: Sendable {
         guard reach.covers(bundleID) else { throw reach.refusal }
     }
 
-    /// - Parameter other: the apps of what is asked for.
+    /// - Parameter other: the apps that the wanted object belongs to.
     /// - Throws: `forbidden`.
     func requireCover(of other: AppReach) throws(Problem) {
         guard reach.covers(other) else { throw reach.refusal }
@@ -23,7 +23,7 @@ struct Caller: Sendable {
 }
 
 extension APIContext {
-    /// The caller of a route that needs a key: the gate lets in no request without one.
+    /// The caller of a route that needs a key. The gate rejects requests without one.
     var caller: Caller {
         get throws(Problem) {
             guard let key else { throw Problem(.unauthenticated, "This operation needs a key.") }
@@ -33,9 +33,9 @@ extension APIContext {
 }
 
 extension Visit {
-    /// The caller of an operation behind a page.
+    /// The caller of an operation that a console page performs.
     ///
-    /// - Throws: `forbidden` where the key does not hold the operation's scope.
+    /// - Throws: `forbidden` if the key does not have the operation's scope.
     func caller(of operation: Contract.Operation) throws(Problem) -> Caller {
         try Gate.check(key, for: Route.Access(to: operation))
         return Caller(key: key)

@@ -2,26 +2,26 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 
-// How values that many nouns have are said in the contract.
+// Converts values that many nouns share to the contract's types.
 
 extension Contract.Page {
-    /// A page of the store, each item as the contract has it.
+    /// A page from the store, with each item converted to the contract's type.
     init<Value>(_ page: Grandstand.Page<Value>, _ item: (Value) throws -> Item) rethrows {
         self.init(items: try page.items.map(item), nextCursor: page.nextCursor)
     }
 }
 
 extension OpenEnumeration {
-    /// The word of a value of the rules.
+    /// The contract's case with the same raw value.
     init(_ value: some RawRepresentable<String>) { self.init(rawValue: value.rawValue) }
 }
 
 extension UUID {
-    /// As the API writes IDs: in lower case.
+    /// The ID in lower case, as the API writes it.
     var words: String { uuidString.lowercased() }
 }
 
 extension Double {
-    /// To a tenth.
+    /// Rounded to one decimal.
     var tenths: Double { (self * 10).rounded() / 10 }
 }

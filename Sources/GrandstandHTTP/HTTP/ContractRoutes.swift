@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// `/openapi.yaml`: the contract this server is held to, for anybody.
+/// `/openapi.yaml`: the contract of this server, without authentication.
 struct ContractRoutes: Sendable {
     var routes: [Route] {
         [

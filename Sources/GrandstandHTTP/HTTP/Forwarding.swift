@@ -3,11 +3,11 @@ internal import HTTPTypes
 internal import Hummingbird
 
 extension Request {
-    /// The request as its caller made it, where it came through proxies that are believed: `context` learns the caller's
-    /// address, and the authority is the one that the caller asked for.
+    /// The request as the client sent it, if it came through trusted proxies: sets the caller's address in `context`,
+    /// and takes the authority from `X-Forwarded-Host`.
     ///
-    /// `X-Forwarded-Proto` is believed from anybody: it does no more than make the caller's own cookie, and the check of
-    /// its forms, as strict as HTTPS asks for.
+    /// `X-Forwarded-Proto` is trusted from every peer, because it only makes the caller's own cookie and the check of
+    /// its forms as strict as with HTTPS.
     func forwarded(by proxies: TrustedProxies, _ context: inout APIContext) -> Request {
         guard let peer = context.peer, proxies.contains(peer) else { return self }
         context.callerAddress = proxies.caller(of: peer, forwardedFor: headers[values: .xForwardedFor])
@@ -17,11 +17,11 @@ extension Request {
         return Request(head: head, body: body)
     }
 
-    /// Whether the caller's own connection is HTTPS, as a proxy says that ended it.
+    /// Whether a proxy says that the client's own connection uses HTTPS.
     var cameByHTTPS: Bool { headers[.xForwardedProto]?.lowercased() == "https" }
 }
 
-// The literals are tokens of RFC 9110, so they have names.
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
 extension HTTPField.Name {
     fileprivate static let xForwardedFor = HTTPField.Name("X-Forwarded-For")!
     fileprivate static let xForwardedHost = HTTPField.Name("X-Forwarded-Host")!

@@ -4,13 +4,13 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Lets a request in by its key: the one place where keys, scopes and the app in a path are checked.
+/// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
 struct Gate: Sendable {
     let keys: any KeyStore
     let uses: any KeyUseRecorder
     let limits: RateLimits
     let now: @Sendable () -> Date
-    /// Called with the connection of a request whose key is in few hands.
+    /// Called with the connection of a request whose key does not ship in client apps.
     let onTrust: @Sendable (any NIOCore.Channel) -> Void
 
     /// - Returns: the key; `nil` on open routes.
@@ -21,7 +21,7 @@ struct Gate: Sendable {
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
         if let bundleID = BundleID(rawValue: context.text("bundleId")) {
-            // What is written of an app itself concerns all of its events.
+            // A key with an event-key prefix may not change the app itself, because that affects all events.
             let isOfEvents = key.reach.eventKeyPrefix != nil && request.method != .get
             guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
         }
@@ -37,9 +37,10 @@ struct Gate: Sendable {
         return try await identify(String(secret), context, for: access)
     }
 
-    /// Whose key `secret` is, within its limits: what every way in begins with, however the secret came.
+    /// Returns the key with this secret and counts the request against its limit. The API and the console's sign-in
+    /// both use it.
     ///
-    /// - Throws: `unauthenticated`, counted for the address it came from; `rate-limited`.
+    /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     func identify(
         _ secret: String, _ context: APIContext, for access: Route.Access
     ) async throws -> APIKey {
@@ -52,7 +53,7 @@ struct Gate: Sendable {
         return try resume(key, context, for: access)
     }
 
-    /// Counts a request of a key that is known already.
+    /// Counts a request of an authenticated key.
     ///
     /// - Throws: `rate-limited`.
     func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
@@ -72,7 +73,7 @@ struct Gate: Sendable {
         return key
     }
 
-    /// The one check of scopes.
+    /// Checks the key's scopes.
     ///
     /// - Throws: `forbidden`.
     static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
@@ -86,7 +87,8 @@ struct Gate: Sendable {
         }
     }
 
-    /// A client that fails too often is told when to come again, instead of why.
+    /// Counts a failure of the caller's address. Returns `detail` as the problem, or `rate-limited` after too many
+    /// failures.
     func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
         guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
             return Problem(.unauthenticated, detail)
@@ -97,7 +99,7 @@ struct Gate: Sendable {
             retryAfter: standing.reset)
     }
 
-    /// The token of `Bearer <token>` (RFC 6750); the scheme is told without regard to case.
+    /// The token of `Bearer <token>` (RFC 6750). The scheme's case does not matter.
     static func bearer(_ header: String?) -> Substring? {
         let space = UInt8(ascii: " ")
         guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
@@ -109,10 +111,10 @@ struct Gate: Sendable {
 }
 
 extension APIContext {
-    /// Whether the request's key is of the kind that lies in apps, where strangers read it.
+    /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
     var isOfClientApp: Bool { key?.isForClientApps ?? true }
 
-    /// - Parameter other: what the thing that is asked for reaches itself.
+    /// - Parameter other: the apps of the wanted object.
     /// - Throws: `forbidden`.
     func requireCover(of other: AppReach) throws(Problem) {
         guard reach.covers(other) else { throw reach.refusal }
@@ -122,6 +124,6 @@ extension APIContext {
 extension APIContext: PathReading {
     package func parameter(_ name: String) -> String? { parameters.get(name) }
 
-    /// Whose things this request reaches. The gate lets in no request without a key where this is needed.
+    /// The apps and events that this request may access. Routes that use it need a key, so there always is one.
     package var reach: AppReach { key?.reach ?? .only([]) }
 }

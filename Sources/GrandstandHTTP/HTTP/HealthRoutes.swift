@@ -6,15 +6,15 @@ internal import Hummingbird
 internal import JSON
 internal import NIOCore
 
-/// What the process can say of itself, for `/readyz`.
+/// The state of this process, for `/readyz`.
 package struct Readiness: Sendable {
-    /// The database answers and has this binary's schema.
+    /// Whether the database answers and has this binary's schema.
     package var database: Bool
-    /// The trouble that stands, whether or not it keeps requests from being served.
+    /// The present trouble with the database, even if requests can still be served.
     package var trouble: DatabaseTrouble?
-    /// What stands in the way, in words. Without names of hosts and the like: anybody may read it.
+    /// A description of the problem. It contains no host names, because anybody may read it.
     package var detail: String?
-    /// How APNs was reached lately; told, not required: what is accepted waits for it.
+    /// How APNs was reached recently. It does not affect readiness, because accepted messages wait for APNs.
     package var apns: [APNsEnvironment: APNsState]
 
     package init(
@@ -26,19 +26,19 @@ package struct Readiness: Sendable {
         self.apns = apns
     }
 
-    /// What is known of APNs without asking.
+    /// The last known state of APNs. Nothing is sent to find it out.
     package struct APNsState: Sendable {
         package enum Word: String, Sendable, CaseIterable {
-            /// No request needed a connection yet.
+            /// No request has needed a connection yet.
             case unknown
             case reachable
-            /// It answers, and refuses a key.
+            /// APNs answers, but refuses a key.
             case refused
             case unreachable
         }
 
         package var word: Word
-        /// Why it cannot be reached, or which key it refuses: for operators.
+        /// For operators: why APNs cannot be reached, or which key it refuses.
         package var reason: String?
 
         package init(_ word: Word, reason: String? = nil) {
@@ -48,42 +48,42 @@ package struct Readiness: Sendable {
     }
 }
 
-/// Counts what the API answers, and tells all that this process counts.
+/// Counts the API's answers, and writes all metrics of this process.
 package protocol OperationMetrics: Sendable {
-    /// - Parameter path: the route's path; `nil` when there is none, so that no outside party decides how many series
-    ///   there are.
+    /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
+    ///   clients cannot create new time series.
     func answered(method: String, path: String?, status: Int, time: Duration)
 
-    /// The same for answers of one kind, found once and called by the million.
+    /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
     func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
 
-    /// Counts lookups that come to the same, found once and called by the million.
+    /// Returns a counter for lookups with one result. It is looked up once and called millions of times.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void
 
-    /// Everything, in Prometheus' text format.
+    /// All metrics in Prometheus' text format.
     func exposition() -> [UInt8]
 }
 
-/// What a lookup comes to, as it is counted.
+/// The result of a lookup, as a label of the metric.
 package enum LookupResult: String, Sendable, CaseIterable {
-    /// A channel was named.
+    /// The answer names a channel.
     case found
-    /// The caller has the answer already (304).
+    /// The caller's copy is still valid (304).
     case notModified = "not-modified"
-    /// There is no channel yet.
+    /// The event has no channel yet.
     case pending
     case over
-    /// No such event.
+    /// The event does not exist.
     case unknown
-    /// What may be followed was listed.
+    /// The answer is the list of events to follow.
     case listed
-    /// Neither memory nor the database could be asked.
+    /// Neither the memory nor the database could answer.
     case unavailable
 }
 
 /// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
 struct HealthRoutes: Sendable {
-    /// On a port that only operators reach: no key is asked for, and names are named.
+    /// `true`: on the private port. No key is needed, and answers may contain host names.
     let isPrivate: Bool
     let readiness: @Sendable () async -> Readiness
     let metrics: any OperationMetrics
@@ -100,7 +100,7 @@ struct HealthRoutes: Sendable {
 
     private var numbers: Route {
         var route = Route(.metrics) { [metrics, isPrivate] _, context in
-            // They name all apps.
+            // The metrics contain the names of all apps.
             guard isPrivate || context.reach == .all else { throw context.reach.refusal }
             return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],

@@ -4,21 +4,22 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Gives the first answer again to a repeated POST with the same `Idempotency-Key`. Only the answer to a request that had an
-/// effect is kept: one that was refused is decided anew when it comes again.
+/// Returns the first answer again if a POST with the same `Idempotency-Key` is repeated. Only the answer to a request
+/// that had an effect is stored; a refused request is processed again.
 struct Idempotency: Sendable {
     let store: any IdempotencyStore
     let now: @Sendable () -> Date
 
-    /// How long work in several steps belongs to the request that began it: longer than its calls to Apple can take.
+    /// How long work in several steps belongs to the request that began it. It is longer than the work's calls to Apple
+    /// can take.
     private static let lease = Duration.seconds(60)
-    /// How long a repetition waits for the first to finish.
+    /// How long a repetition waits for the first request to finish.
     private static let patience = Duration.seconds(10)
 
-    /// Carries the request out, or finds its answer.
+    /// Processes the request, or returns its stored answer.
     ///
-    /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; what the route
-    ///   throws.
+    /// - Throws: `invalid-request`, `idempotency-mismatch`, `idempotency-in-progress`, `body-too-large`; the errors of
+    ///   the route.
     func answer(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
         do {
             return try await carryOut(request, context, route)
@@ -45,7 +46,8 @@ struct Idempotency: Sendable {
         buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let unread = buffered
         let wanted = Self.wanted(request, body, key.id, secret, name)
-        // A repetition that cannot be prepared any more, as where a file is away, still has the first answer.
+        // A repetition gets the first answer even if it can no longer be prepared, for example because a file is
+        // missing now.
         let prepared: Result<Route.Prepared, any Error>
         do {
             prepared = .success(try await route.prepare(unread, context))
@@ -65,7 +67,7 @@ struct Idempotency: Sendable {
         return IdempotentRequest(caller: caller, secret: secret, key: name, content: content)
     }
 
-    /// What has to wait for its turn has it by now: from here on a transaction may be open.
+    /// Requests that wait for a turn have it before this call, because the store may open a transaction here.
     private func carryOut(
         _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
         _ answer: @escaping @Sendable () async throws -> Response
@@ -109,14 +111,13 @@ struct Idempotency: Sendable {
     }
 }
 
-/// An answer of a route that refused everything it was asked for, though it is no refusal by its status: it is given, and
-/// not kept.
+/// The answer of a route that refused every item, but with a status of success. It is sent, but not stored.
 struct WithoutEffect: Error {
     let response: Response
 }
 
 extension Response {
-    /// The body's bytes, for a body that is made of bytes already.
+    /// The body's bytes. Only for bodies that are already in memory.
     func bytes() async throws -> [UInt8] {
         let collected = Collector.Bytes()
         try await body.write(Collector(bytes: collected))
@@ -124,7 +125,7 @@ extension Response {
     }
 }
 
-/// Takes down what a body writes.
+/// Collects the bytes that a body writes.
 private struct Collector: ResponseBodyWriter {
     final class Bytes { var value: [UInt8] = [] }
 
@@ -135,7 +136,7 @@ private struct Collector: ResponseBodyWriter {
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-// The literals are tokens of RFC 9110, so they have names.
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
 extension HTTPField.Name {
     static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     static let idempotentReplayed = HTTPField.Name("Idempotent-Replayed")!

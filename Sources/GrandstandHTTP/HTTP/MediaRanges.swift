@@ -1,9 +1,9 @@
-/// What a client takes, and how gladly: the header `Accept` (RFC 9110, 12.5.1).
+/// The media types that a client accepts, with their weights: the header `Accept` (RFC 9110, 12.5.1).
 struct MediaRanges {
-    /// By ranges in lower case, without parameters.
+    /// The weight of each range. Ranges are in lower case and without parameters.
     private var weights: [String: Double] = [:]
 
-    /// What cannot be read counts as not said.
+    /// Ignores ranges that cannot be parsed.
     init(_ accept: String) {
         for range in accept.lowercased().split(separator: ",") {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
@@ -17,7 +17,7 @@ struct MediaRanges {
         return Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
     }
 
-    /// From 0, not at all, to 1; the range that names the type most closely counts.
+    /// The weight from 0 (not accepted) to 1, taken from the most specific range.
     func weight(of type: String) -> Double {
         let group = type.prefix { $0 != "/" } + "/*"
         return weights[type] ?? weights[String(group)] ?? weights["*/*"] ?? 0

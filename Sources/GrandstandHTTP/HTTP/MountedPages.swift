@@ -2,13 +2,13 @@ internal import Grandstand
 internal import HTTPTypes
 package import Hummingbird
 
-/// Pages below a path of their own. They are no operations of the API, so its contract does not list them: they read
-/// their own requests and answer their own refusals. What is around every request is around theirs, too: names, logs,
-/// metrics, limits, standing headers.
+/// Pages below one path, such as the console. They are not operations of the API, so the contract does not list them,
+/// and they parse their requests and answer their errors themselves. They share request IDs, logs, metrics, limits and
+/// common headers with the API.
 package struct MountedPages: Sendable {
     package typealias Respond = @Sendable (Request, APIContext, PageDoor) async throws -> Response
 
-    /// `/console`: that path, and all below it.
+    /// `/console`. The pages answer for it and for everything below it.
     let path: String
     let respond: Respond
 

@@ -1,15 +1,16 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// What a page may do with one request: ask whose key a secret is, count it, and carry out a form's work once.
+/// The functions of the API that pages may use for one request: authenticate a secret, count the request, and perform a
+/// form's work once.
 package struct PageDoor: Sendable {
     let gate: Gate
     let idempotency: Idempotency
     let context: APIContext
 
-    /// Whose key `secret` is.
+    /// The key with this secret.
     ///
-    /// - Throws: `unauthenticated`, counted for the address it came from; `rate-limited`.
+    /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     package func identify(_ secret: String) async throws -> APIKey {
         let key = try await gate.identify(secret, context, for: .anyKey)
         gate.uses.used(key.id, at: gate.now())
@@ -23,16 +24,18 @@ package struct PageDoor: Sendable {
         gate.uses.used(try gate.resume(key, context, for: .anyKey).id, at: gate.now())
     }
 
-    /// Counts a wrong secret for the address it came from, and says `detail`, or when to come again.
+    /// Counts a wrong secret as a failure of the caller's address. Returns `detail` as the problem, or `rate-limited`
+    /// after too many failures.
     package func refusal(_ detail: String) -> Problem { gate.refusal(detail, context, gate.now()) }
 
-    /// Carries out work of a form once, and keeps its answer.
+    /// Performs a form's work once, and stores its answer.
     ///
     /// - Parameters:
-    ///   - name: tells the work from all other work of this key.
-    ///   - secret: the session's: what is kept cannot be read without it.
-    ///   - recover: for work in several steps: the answer for a thing that was begun; `nil`: the work is done anew.
-    /// - Throws: what `work` throws, which is not kept.
+    ///   - name: distinguishes the work from all other work of this key.
+    ///   - secret: the session's secret, which encrypts the stored answer.
+    ///   - recover: for work in several steps: returns the answer for an object that an earlier call began to make;
+    ///     `nil`: the work is done again.
+    /// - Throws: the errors of `work`, which are not stored.
     package func once(
         _ name: String, of key: UUID, secret: String, recover: FormRecovery? = nil,
         _ work: @escaping @Sendable () async throws -> [UInt8]
@@ -49,9 +52,9 @@ package struct PageDoor: Sendable {
         ).answer.body
     }
 
-    /// The answer that is kept of earlier work. Nothing is carried out.
+    /// The stored answer of earlier work. It performs no work itself.
     ///
-    /// - Throws: `unauthenticated` where nothing is kept.
+    /// - Throws: `unauthenticated` if there is no stored answer.
     package func answered(_ name: String, of key: UUID, secret: String) async throws -> [UInt8] {
         try await once(name, of: key, secret: secret) {
             throw Problem(.unauthenticated, "Nothing is kept of this request.")
@@ -59,5 +62,5 @@ package struct PageDoor: Sendable {
     }
 }
 
-/// What became of a thing that an earlier form began to make, as the answer to that form.
+/// Returns the answer for an object that an earlier form began to make; `nil`: that form had no effect.
 package typealias FormRecovery = @Sendable (UUID) async throws -> [UInt8]?

@@ -3,18 +3,18 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 
-/// Around every request: its name, its problem if it ends in one, and the headers every answer has.
+/// Wraps every request: sets its ID, converts errors to problems, and adds the headers of every answer.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
     struct Settings: Sendable {
         var headers: StandingHeaders
-        /// For the bodies of all requests.
+        /// The memory for the bodies of all requests.
         var bodies = BodyRoom()
-        /// Their word about a request's origin is believed.
+        /// The proxies whose forwarding headers are trusted.
         var proxies = TrustedProxies()
         var logger: Logger
-        /// Counts every answer; the path is the route's, `nil` when there is none.
+        /// Called for every answer. The path is the route's; `nil`: there is no route.
         var onAnswer: @Sendable (_ method: String, _ path: String?, _ status: Int, _ time: Duration) -> Void
     }
 
@@ -40,7 +40,7 @@ struct ProblemMiddleware: RouterMiddleware {
             context.log.debug(
                 "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
         }
-        // Nobody hears the answer to a request whose connection ended.
+        // If the connection ended, nobody gets the answer; it counts as 499.
         let counted = body.fault?.isGone == true ? 499 : response.status.code
         settings.headers.complete(
             &response.headers, requestID: context.requestID, standing: context.rate.standing)

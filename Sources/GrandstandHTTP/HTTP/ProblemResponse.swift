@@ -8,7 +8,7 @@ package import JSON
 extension Problem: JSONWritable {
     package func write(to json: inout JSONWriter) { write(to: &json, requestID: nil) }
 
-    /// RFC 9457's members first, then the occurrence's own.
+    /// Writes the members of RFC 9457 first, then those of this problem.
     func write(to json: inout JSONWriter, requestID: String?) {
         json.object { object in
             object.member("type", Self.typeBase + kind.rawValue)
@@ -30,7 +30,7 @@ extension Problem: JSONWritable {
         }
     }
 
-    /// Stable: clients compare the whole `type`, or its last part.
+    /// Never change this: clients compare the whole `type`, or its last part.
     private static let typeBase = "https://grandstand.dev/problems/"
 
     func response(requestID: String) -> Response {

@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import Synchronization
 
-/// How the key of one request stands to its limit: found by the gate, told by the middleware around it.
+/// The rate limit of one request's key. The gate sets it, and the outer middleware writes it to the headers.
 final class RateBox: Sendable {
     private let value = Mutex<RateLimit.Standing?>(nil)
 

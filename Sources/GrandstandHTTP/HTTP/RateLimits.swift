@@ -2,19 +2,19 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The buckets of this process: one for each key, one for each address that fails to authenticate, one for each
-/// installation that an address tries with wrong secrets.
+/// The rate limits of this process: one bucket for each key, for each address that fails to authenticate, and for each
+/// pair of an installation and an address that tries wrong secrets.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
-        /// Requests a second of one key; `nil`: no limit. Twice as many may come at once.
+        /// Requests of one key per second; `nil`: no limit. Bursts may have twice as many.
         package var requests: Double?
-        /// The same for what phones ask, by lookups and about their installations: millions of them share one key, so
-        /// either is counted for itself.
+        /// The same for requests of phones, which share one key by the million. Lookups and requests about
+        /// installations are counted separately.
         package var lookups: Double?
-        /// Failed authentications a minute of one address; `nil`: no limit.
+        /// Failed authentications of one address per minute; `nil`: no limit.
         package var failures: Double?
 
-        /// New installations a minute of one address; `nil`: no limit.
+        /// New installations of one address per minute; `nil`: no limit.
         package var installations: Double?
 
         package init(requests: Double?, lookups: Double?, failures: Double?, installations: Double? = nil) {
@@ -25,22 +25,23 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// Buckets of a kind: beyond that, full ones are forgotten, and then all. A sender with more addresses than that
-    /// gets fresh buckets; memory stays bounded.
+    /// The most buckets of one kind. Beyond it, full buckets are removed, and if that is not enough, all. A sender with
+    /// more addresses gets new buckets, but the memory stays bounded.
     static let capacity = 20_000
 
     private let requests: RateLimit.Policy?
     private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
     private let installations: RateLimit.Policy?
-    /// Of a key that ships in apps, on routes that are no lookups: strangers have it, and those ask the database.
+    /// The limit of a key that ships in apps, for requests other than lookups and installations: strangers have such
+    /// keys, and these requests query the database.
     private let strangers = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
     private let lookingUp = Mutex<[UUID: RateLimit]>([:])
     private let registering = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
-    /// Wrong secrets of an installation from one address: ten, then one in ten seconds. Its own app has another address,
-    /// or the right one among them.
+    /// Wrong secrets for one installation from one address: ten, then one every ten seconds. The owner's app is not
+    /// affected, because it has another address or sends the right secret.
     private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
     private let guessing = Mutex<[Guess: RateLimit]>([:])
     private let newcomers = Mutex<[String: RateLimit]>([:])
@@ -57,7 +58,7 @@ package final class RateLimits: Sendable {
         installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
     }
 
-    /// Counts a request of a key; `nil`: there is no limit.
+    /// Counts a request of a key. Returns `nil` if there is no limit.
     ///
     /// - Parameter isForClientApps: whether the key ships in apps.
     func take(
@@ -78,13 +79,13 @@ package final class RateLimits: Sendable {
         return keys.withLock { Self.take(key, from: &$0, requests, now) }
     }
 
-    /// Counts a failed authentication; `nil`: there is no limit.
+    /// Counts a failed authentication. Returns `nil` if there is no limit.
     func fail(_ address: String, at now: Date) -> RateLimit.Standing? {
         guard let failures else { return nil }
         return addresses.withLock { Self.take(address, from: &$0, failures, now) }
     }
 
-    /// Whether an address has tried too many wrong secrets of an installation to be listened to now; `nil`: it has not.
+    /// The limit of an address that has tried too many wrong secrets of this installation; `nil`: it may try.
     func refusesGuess(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
         let standing = guessing.withLock {
             $0[Guess(installation: installation, address: address)]?.look(guesses, at: now)
@@ -92,9 +93,9 @@ package final class RateLimits: Sendable {
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
-    /// Counts a wrong secret of an installation, for the two together and for the address.
+    /// Counts a wrong secret, for the pair of installation and address, and for the address.
     ///
-    /// - Returns: how the address stands; `nil`: there is no limit.
+    /// - Returns: the address's limit; `nil`: there is no limit.
     func guessed(_ installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
         _ = guessing.withLock {
             Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
@@ -102,23 +103,23 @@ package final class RateLimits: Sendable {
         return fail(address, at: now)
     }
 
-    /// Whether so many installations are new from an address that no other is taken now; `nil`: another may come.
+    /// The limit of an address with too many new installations; `nil`: one more may register.
     ///
-    /// Addresses that are not of the public internet are a proxy's, or of a private network: behind a proxy are all
-    /// phones.
+    /// Only public addresses are limited. Other addresses belong to a proxy or a private network, and all phones may be
+    /// behind one proxy.
     func refusesNewcomer(from address: String, at now: Date) -> RateLimit.Standing? {
         guard let installations, Self.isPublic(address) else { return nil }
         let standing = newcomers.withLock { $0[address]?.look(installations, at: now) }
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
-    /// Counts an installation that was not known before.
+    /// Counts a new installation.
     func registered(from address: String, at now: Date) {
         guard let installations, Self.isPublic(address) else { return }
         _ = newcomers.withLock { Self.take(address, from: &$0, installations, now) }
     }
 
-    /// - Parameter address: as `APIContext.address` has it; one that is not known counts as public.
+    /// - Parameter address: in the form of `APIContext.address`; an unknown address counts as public.
     private static func isPublic(_ address: String) -> Bool {
         guard !address.isEmpty else { return true }
         let isNetwork = address.contains(":")

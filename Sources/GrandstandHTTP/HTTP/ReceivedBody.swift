@@ -4,13 +4,13 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A body as it comes from the client: its bytes take room while the request is carried out, and what breaks it is told
-/// from what fails in the server.
+/// The body as it arrives from the client. Its bytes take room in `BodyRoom` until the answer, and errors of the client
+/// are kept apart from errors of the server.
 struct ReceivedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
     let base: RequestBody
-    /// As its header says; `nil`: it comes in chunks.
+    /// The length in the header; `nil`: the body comes in chunks.
     let length: Int?
     let share: BodyShare
 
@@ -20,7 +20,7 @@ struct ReceivedBody: AsyncSequence, Sendable {
         let share: BodyShare
 
         mutating func next() async throws -> ByteBuffer? {
-            // All at once: else many bodies would be read in part, and then find no room.
+            // Reserve the whole length first. Otherwise many bodies could be read in part and then find no room.
             if let length = length.take() { try share.expect(length) }
             let buffer: ByteBuffer?
             do {
@@ -40,9 +40,9 @@ struct ReceivedBody: AsyncSequence, Sendable {
     }
 }
 
-/// The body did not come to its end, by the client's doing.
+/// The body is incomplete, because of the client.
 struct BrokenBody: Error {
-    /// What is wrong with its form; `nil`: the connection ended first.
+    /// What is wrong with the body's encoding; `nil`: the connection ended.
     let fault: String?
 
     init(_ error: any Error) {
@@ -63,9 +63,9 @@ struct BrokenBody: Error {
 }
 
 extension Request {
-    /// The same request, with a body that takes its room of `share`.
+    /// The same request, with a body that takes its room from `share`.
     func receiving(in share: BodyShare) -> Request {
-        // Live views ask a body of theirs, which is none, when the connection ends.
+        // GET and HEAD keep their own body: live views use it to notice the end of the connection.
         guard method != .get, method != .head, headers[.contentLength] ?? headers[.transferEncoding] != nil else {
             return self
         }

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Names for requests whose callers gave them none. No two of a process are equal; processes start at random places.
+/// IDs for requests whose callers sent none. They are unique within a process, and each process starts at a random
+/// number.
 ///
-/// They need not be hard to guess, so they do not come from the system's generator: that is a system call each.
+/// They need not be hard to guess. The system's random generator is not used, because it costs a system call each time.
 enum RequestNames {
     private static let seed = UInt64.random(in: .min ... .max)
     private static let count = Atomic<UInt64>(0)
@@ -10,7 +11,7 @@ enum RequestNames {
     /// Up to 16 hexadecimal digits.
     static func next() -> String {
         let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
-        // SplitMix64, which maps different numbers to different words.
+        // SplitMix64, a bijection: different numbers give different results.
         var word = seed &+ number &* 0x9e37_79b9_7f4a_7c15
         word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
         word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb

@@ -6,10 +6,10 @@ internal import Hummingbird
 internal import JSON
 internal import NIOCore
 
-// How paths, queries and bodies are read: precisely, or refused.
+// Strict reading of paths, queries and bodies.
 
 extension APIContext {
-    /// The bundle ID of an app to be written: text that cannot be one is the caller's mistake, not an absent app.
+    /// The bundle ID in the path of a request that writes. Invalid text is the caller's mistake, not a missing app.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func bundleIDToWrite() throws(Problem) -> BundleID {
@@ -18,7 +18,7 @@ extension APIContext {
         return bundleID
     }
 
-    /// The key of an event to be written.
+    /// The event key in the path of a request that writes.
     ///
     /// - Throws: `invalid-request`.
     func eventKeyToWrite() throws(Problem) -> EventKey {
@@ -46,8 +46,8 @@ extension Request {
     /// - Throws: `unsupported-media-type`, `body-too-large`, `malformed-json`.
     ///
     /// - Parameters:
-    ///   - fallback: stands in for no body at all, where every field may be left out.
-    ///   - mediaTypes: what it may say it is; the first is advised.
+    ///   - fallback: the JSON that is used if there is no body, for bodies whose fields are all optional.
+    ///   - mediaTypes: the accepted values of `Content-Type`; the error names the first.
     func json(
         upTo limit: Int = Route.standardBodyLimit, orIfEmpty fallback: String? = nil,
         as mediaTypes: [String] = ["application/json"]
@@ -64,9 +64,9 @@ extension Request {
         return try JSONValue(parsing: try await bytes(upTo: limit))
     }
 
-    /// The body as it came.
+    /// The body's bytes.
     ///
-    /// - Throws: `body-too-large`, before all of it was read.
+    /// - Throws: `body-too-large`, before the whole body is read.
     func bytes(upTo limit: Int) async throws -> [UInt8] {
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []
@@ -82,13 +82,13 @@ extension Request {
     }
 }
 
-/// The query of a URI, read precisely.
+/// The query of a URI, read strictly.
 struct QueryParameters: Sendable {
     private var values: [String: String] = [:]
 
     init() {}
 
-    /// - Throws: `unknown-field` for a name that is not known; `invalid-request` for one that stands twice, or whose value
+    /// - Throws: `unknown-field` for an unknown name; `invalid-request` for a name that occurs twice, or a value that
     ///   is not percent-encoded text.
     init(_ query: String, known: [String]) throws(Problem) {
         var errors: [FieldError] = []
@@ -148,7 +148,7 @@ struct QueryParameters: Sendable {
         try read(name, "An RFC 3339 time such as 2026-11-21T20:45:00Z was expected.", RFC3339.date)
     }
 
-    /// The times that `from` and `to` bound, each of which may be missing.
+    /// The period between `from` and `to`, both optional.
     func period() throws(Problem) -> (from: Date?, to: Date?) {
         let (from, to) = (try date("from"), try date("to"))
         if let from, let to, to < from {

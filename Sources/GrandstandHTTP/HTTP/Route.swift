@@ -7,16 +7,16 @@ internal import Hummingbird
 
 /// One operation of the contract with its handler.
 struct Route: Sendable {
-    /// The access that a route needs.
+    /// The access that a route requires.
     enum Access: Sendable, Equatable {
-        /// Anybody: health checks.
+        /// No authentication: health checks.
         case open
-        /// Any key that is valid.
+        /// Every valid key.
         case anyKey
-        /// Keys that hold one of the scopes; with several, the route itself looks closer.
+        /// Keys with one of these scopes. If there are several, the route checks further.
         case anyScope([APIKey.Scope])
 
-        /// What the contract says of `operation`.
+        /// The access that the contract requires for `operation`.
         init(to operation: Contract.Operation) {
             guard let scopes = operation.scopes else {
                 self = .open
@@ -35,26 +35,27 @@ struct Route: Sendable {
         }
     }
 
-    /// A request that was read, and what is left to do: that needs the database.
+    /// A request that was parsed and checked, and the remaining work, which needs the database.
     struct Prepared: Sendable {
-        /// Where it waits for its turn, before anything is asked of the database; `nil`: nowhere.
+        /// Where the request waits for its turn, before any database access; `nil`: it does not wait.
         var turn: Semaphore?
         let answer: @Sendable () async throws -> Response
     }
 
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
     typealias Preparation = @Sendable (Request, APIContext) async throws -> Prepared
-    /// The answer for a thing that an earlier request began and did not answer for; `nil`: it came to nothing.
+    /// Returns the answer for an object that an earlier request began to make without answering; `nil`: that request
+    /// had no effect.
     typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
 
     let operation: Contract.Operation
     let method: HTTPRequest.Method
     var access: Access
-    /// Bytes a body may have.
+    /// The most bytes of a body.
     let bodyLimit: Int
-    /// Whether the answer is kept for an `Idempotency-Key`.
+    /// Whether the answer is stored for an `Idempotency-Key`.
     var keepsAnswers: Bool
-    /// For work that calls Apple and so cannot be one transaction.
+    /// For work that calls Apple, which therefore cannot be one transaction.
     let recover: Recovery?
     var prepare: Preparation
 
@@ -67,12 +68,13 @@ struct Route: Sendable {
             prepare: { request, context in Prepared { try await handler(request, context) } })
     }
 
-    /// A route whose requests may have to wait for their turn: `prepare` reads one and asks nothing of the database.
+    /// A route whose requests may have to wait for their turn. `prepare` parses a request and does not use the
+    /// database.
     init(
         _ operation: Contract.Operation, bodyLimit: Int, recover: Recovery? = nil, prepare: @escaping Preparation
     ) {
         self.operation = operation
-        // A method of the contract is a token, as HTTP wants it.
+        // The force-unwrap is safe: the contract's methods are valid HTTP tokens.
         method = HTTPRequest.Method(operation.method)!
         access = Access(to: operation)
         self.bodyLimit = bodyLimit
@@ -81,13 +83,13 @@ struct Route: Sendable {
         self.prepare = prepare
     }
 
-    /// Carries a request out, in its turn.
+    /// Processes a request when it is its turn.
     func answer(_ request: Request, _ context: APIContext) async throws -> Response {
         let prepared = try await prepare(request, context)
         return try await Self.inTurn(prepared.turn) { try await prepared.answer() }
     }
 
-    /// Runs `body` when it is its turn, or at once where there are no turns.
+    /// Runs `body` when it is its turn, or at once if `turn` is `nil`.
     static func inTurn<Value: Sendable>(
         _ turn: Semaphore?, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -98,17 +100,17 @@ struct Route: Sendable {
     static let standardBodyLimit = 64 * 1024
 }
 
-/// Every route there is: the router, the checks of keys, and the answer to a wrong method come from this one list.
+/// All routes. The router, the checks of keys and the answer to a wrong method use this one list.
 struct RouteTable: Sendable {
     let routes: [Route]
 
-    /// The methods a path takes; `nil` for a path that no route has.
+    /// The allowed methods of a path; `nil`: no route has this path.
     func methods(at path: String) -> [HTTPRequest.Method]? {
         let methods = routes(at: path).map(\.method)
         return methods.isEmpty ? nil : methods + (methods.contains(.get) ? [.head] : [])
     }
 
-    /// Those the router would choose from: where a path's words are a route's own, they are no parameter of another.
+    /// The routes that match the path, like in the router: a literal segment has precedence over a parameter.
     private func routes(at path: String) -> [Route] {
         let segments = path.split(separator: "/")
         let matching: [(route: Route, words: Int)] = routes.compactMap { route in
@@ -122,7 +124,7 @@ struct RouteTable: Sendable {
         return matching.filter { $0.words == most }.map(\.route)
     }
 
-    /// A router with all routes, each behind its checks, and with `pages`, which answer for themselves.
+    /// A router with all routes behind their checks, and with `pages`, which do their own checks.
     func router(
         gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings, pages: MountedPages? = nil
     ) -> Router<APIContext> {
@@ -132,7 +134,7 @@ struct RouteTable: Sendable {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
                 context.key = try await gate.admit(request, context, to: route)
-                // The query of a probe is ignored.
+                // Probes may send any query; it is ignored.
                 if route.access != .open, let query = request.uri.query {
                     context.query = try QueryParameters(query, known: route.operation.query)
                 }

@@ -1,8 +1,8 @@
 internal import Grandstand
 internal import HTTPTypes
 
-/// The header fields that every answer has, from whatever handler: browsers take nothing in it for a page or a script
-/// of ours (unless a page says otherwise), and stay with HTTPS once they came by it (RFC 6797).
+/// The header fields of every answer. Browsers load no page or script from an answer, unless a page sets its own
+/// policy, and after HTTPS they use only HTTPS (RFC 6797).
 package struct StandingHeaders: Sendable {
     let fields: HTTPFields
 
@@ -15,7 +15,7 @@ package struct StandingHeaders: Sendable {
         self.fields = fields
     }
 
-    /// Adds to an answer's fields the request's name, how its key stands to its limit, and what is not said yet.
+    /// Adds the request's ID, the rate limit, and all common fields that are not set yet.
     ///
     /// - Parameter standing: `nil`: the key has no limit, or there was no key.
     func complete(_ headers: inout HTTPFields, requestID: String, standing: RateLimit.Standing?) {
@@ -23,7 +23,7 @@ package struct StandingHeaders: Sendable {
         if !headers.contains(.cacheControl) { headers.append(Self.noStore) }
         for field in fields where !headers.contains(field.name) { headers.append(field) }
         guard let standing else { return }
-        // As most clients read them.
+        // These fields have the form that most clients read.
         headers[.rateLimitLimit] = String(standing.limit)
         headers[.rateLimitRemaining] = String(standing.remaining)
         headers[.rateLimitReset] = String(standing.reset)
@@ -32,9 +32,9 @@ package struct StandingHeaders: Sendable {
     private static let noStore = HTTPField(name: .cacheControl, value: "no-store")
 }
 
-// The literals are tokens of RFC 9110, so they have names.
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
 extension HTTPField.Name {
-    /// Names the request in answers, problems and logs.
+    /// Identifies the request in answers, problems and logs.
     static let xRequestID = HTTPField.Name("X-Request-Id")!
     fileprivate static let rateLimitLimit = HTTPField.Name("RateLimit-Limit")!
     fileprivate static let rateLimitRemaining = HTTPField.Name("RateLimit-Remaining")!

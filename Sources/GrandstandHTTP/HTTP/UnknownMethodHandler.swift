@@ -4,8 +4,8 @@ internal import JSON
 package import NIOCore
 package import NIOHTTP1
 
-/// Says why a request is refused whose method HTTP's parser does not know. It reaches no route: Hummingbird answers 400
-/// without a body, which becomes a problem here.
+/// Explains the refusal of a request whose method the HTTP parser does not know. Such a request reaches no route, and
+/// Hummingbird answers 400 without a body. This handler replaces that answer with a problem.
 package final class UnknownMethodHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart

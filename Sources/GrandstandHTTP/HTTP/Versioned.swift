@@ -1,4 +1,4 @@
-/// A thing with the version that its `ETag` names.
+/// A value with the version in its `ETag`.
 struct Versioned<Value: Sendable>: Sendable {
     let value: Value
     let version: Int

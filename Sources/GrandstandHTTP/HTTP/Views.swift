@@ -3,8 +3,8 @@ internal import FoundationEssentials
 package import Grandstand
 package import JSON
 
-// The JSON of the domain's values, as openapi.yaml has it. One extension for each noun; those that the database keeps or
-// that webhooks are told stand with the nouns (…+json.swift).
+// The JSON of domain values, as in openapi.yaml, one extension for each noun. Values that the database stores or
+// webhooks send have their JSON next to the type instead (…+json.swift).
 
 extension Broadcast: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
@@ -47,7 +47,7 @@ extension Delivery {
         }
     }
 
-    /// What has become of it, wherever it goes.
+    /// Writes the fields that deliveries to channels and to tokens share.
     func writeProgress(to object: inout JSONWriter) {
         object.member("state", state.rawValue)
         object.member("attempts", attempts)
@@ -62,7 +62,7 @@ extension Delivery {
     }
 }
 
-/// A single push, which shows the last digits of its token.
+/// The API's view of a single push. It shows only the last digits of the token.
 struct PushView: JSONObjectWritable {
     let push: Broadcast
     let recipient: TokenAddress

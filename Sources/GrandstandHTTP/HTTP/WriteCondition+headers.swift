@@ -2,10 +2,11 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The version of what a PUT sets, as `ETag` and `If-Match` carry it.
+/// The version of an object that a PUT sets, in `ETag` and `If-Match`.
 ///
-/// In the strong form, for `If-Match` compares strongly (RFC 9110, 13.1.1). It names what was declared, and does not change
-/// with what the server adds to an answer, such as the state of a channel; no cache is told to rely on it (`no-store`).
+/// The tag is strong, because `If-Match` uses strong comparison (RFC 9110, 13.1.1). It is the version of the
+/// declaration and does not change with fields that the server adds, such as the state of a channel. Caches do not rely
+/// on it, because answers are `no-store`.
 enum VersionTag {
     static func text(_ version: Int) -> String { "\"\(version)\"" }
 }
@@ -15,9 +16,9 @@ extension HTTPFields {
 }
 
 extension Request {
-    /// What the writer asks of the thing it writes.
+    /// The condition that the writer sets for the object.
     ///
-    /// - Throws: `invalid-request` for anything but ETags of ours, or `*`.
+    /// - Throws: `invalid-request` for anything except this server's ETags and `*`.
     func writeCondition() throws(Problem) -> WriteCondition {
         switch (headers[.ifMatch], headers[.ifNoneMatch]) {
         case (nil, nil): return .none
@@ -38,7 +39,7 @@ extension Request {
             guard text.count > 2, text.hasPrefix("\"") || text.hasPrefix("W/\""), text.hasSuffix("\"") else {
                 throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
             }
-            // A weak tag matches nothing here; nor does one that we did not give.
+            // A weak tag matches nothing here, and neither does a tag of another server.
             if let version = Int(text.dropFirst().dropLast()) { versions.insert(version) }
         }
         return .versions(versions)

@@ -4,7 +4,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `…/installations/{installationId}/activities`: Live Activities as their apps report them.
+/// `…/installations/{installationId}/activities`: Live Activities that apps report.
 struct ActivityRoutes: Sendable {
     let installations: any InstallationStore
     let sampling: ReceiptSampling

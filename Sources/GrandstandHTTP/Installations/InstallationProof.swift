@@ -3,14 +3,14 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// An installation that a request speaks for, and the secret that proves it.
+/// The installation that a request acts for, and the secret that proves it.
 struct InstallationProof: Sendable {
     let id: InstallationID
     let secret: String
     private let address: String
 
-    /// - Throws: `invalid-request` for a path that names none, and for a header that is missing or can be none;
-    ///   `app-not-found`, `not-found`, `forbidden` of the path.
+    /// - Throws: `invalid-request` for an invalid ID in the path, and for a missing or invalid header; `app-not-found`,
+    ///   `not-found`, `forbidden` for the path.
     init(_ request: Request, _ context: APIContext) throws(Problem) {
         let app = try context.app()
         guard let uuid = UUID(uuidString: context.text("installationId")) else {
@@ -34,10 +34,10 @@ struct InstallationProof: Sendable {
         address = context.address
     }
 
-    /// Does what the installation asks. Wrong secrets are counted; beyond some, the database is not asked any more
-    /// whether the next one is right.
+    /// Performs what the installation asks for. Wrong secrets are counted. After too many, further requests are refused
+    /// without a database access.
     ///
-    /// - Throws: `rate-limited`; what `body` throws.
+    /// - Throws: `rate-limited`; the errors of `body`.
     func proved<Value>(
         _ limits: RateLimits, at now: Date, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -54,10 +54,10 @@ struct InstallationProof: Sendable {
         }
     }
 
-    /// Registers the installation, unless it is new and too many are new from its address. One that is known is asked for
-    /// only then: it goes on.
+    /// Registers the installation. If too many new installations came from its address, only a known one may register;
+    /// `known` checks that.
     ///
-    /// - Throws: `rate-limited`; what `known` and `register` throw.
+    /// - Throws: `rate-limited`; the errors of `known` and `register`.
     func registering(
         _ limits: RateLimits, at now: Date, known: () async throws -> Void, _ register: () async throws -> Bool
     ) async throws -> Bool {
@@ -96,6 +96,6 @@ struct InstallationProof: Sendable {
 }
 
 extension HTTPField.Name {
-    /// The literal is a token of RFC 9110, so it has a name.
+    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
     fileprivate static let installationSecret = HTTPField.Name("Grandstand-Installation-Secret")!
 }

@@ -4,14 +4,15 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/{environment}/installations`: phones register themselves, by the million; organisers see numbers.
+/// `/v1/apps/{bundleId}/{environment}/installations`: millions of phones register themselves here, and organisers read
+/// counts.
 struct InstallationRoutes: Sendable {
     let installations: any InstallationStore
     let sampling: ReceiptSampling
     let limits: RateLimits
     let now: @Sendable () -> Date
 
-    /// The access that registrations need.
+    /// The access that registrations require.
     static let access = Route.Access(to: .putInstallation)
 
     var routes: [Route] {
@@ -58,7 +59,7 @@ struct InstallationRoutes: Sendable {
 }
 
 extension InstallationState {
-    /// Reads the body of a registration: the whole state, so what is left out is not so.
+    /// Reads the body of a registration. It is the whole state: a field that is left out is cleared.
     init(body: JSONValue) throws(Problem) {
         self = try Contract.InstallationDraft.read(body) { draft, faults throws(Problem) in
             try InstallationState(draft, &faults)

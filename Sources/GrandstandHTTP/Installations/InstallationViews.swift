@@ -10,7 +10,7 @@ extension Contract.Registered {
 }
 
 extension Contract.Installation {
-    /// An installation as its own app is shown it.
+    /// The installation's own view of itself.
     init(_ id: UUID, _ known: KnownInstallation, _ sampling: ReceiptSampling) {
         let state = known.state
         self.init(

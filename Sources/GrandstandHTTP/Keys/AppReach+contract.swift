@@ -1,7 +1,7 @@
 internal import Grandstand
 
 extension AppReach {
-    /// The apps that a body binds a thing to: `bundleId`, or `bundleIds` for several; without either, all.
+    /// The apps that a body names: one in `bundleId`, several in `bundleIds`; with neither, all.
     init(_ one: String?, _ several: [String]?, _ faults: inout RequestFaults) throws(Problem) {
         var apps: [BundleID] = []
         for (index, text) in (several ?? one.map { [$0] } ?? []).enumerated() {

@@ -3,13 +3,13 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// What callers do with API keys. A key that is bound to apps manages keys that reach no other.
+/// The operations on API keys. A key that is bound to apps only manages keys for these apps.
 struct KeyOperations: Sendable {
     let ledger: any KeyLedger
     let now: @Sendable () -> Date
 
-    /// - Throws: `forbidden`, also for a prefix of event keys from a caller that is bound to apps: it would take the names
-    ///   from all others. What the store throws.
+    /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
+    ///   these event keys away from all other apps; the errors of the store.
     func create(_ draft: KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
         try caller.requireCover(of: draft.reach)
         guard draft.reach.eventKeyPrefix == nil || caller.reach == .all else {
@@ -31,9 +31,10 @@ struct KeyOperations: Sendable {
         Contract.Key(try await listing(id, caller), now: now())
     }
 
-    /// Revoking a revoked key changes nothing: a client that missed the first answer may ask again.
+    /// Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
     ///
-    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, whenever it was revoked.
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key was revoked
+    ///   earlier.
     /// - Throws: `key-not-found`.
     func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: Caller) async throws {
         let key = try await listing(id, caller).key
@@ -42,7 +43,7 @@ struct KeyOperations: Sendable {
     }
 
     /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
-    /// - Throws: `key-not-found`, also for a key that cannot be used now.
+    /// - Throws: `key-not-found`, also for a key that is revoked or expired.
     func rotate(_ id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedKey {
         let key = try await listing(id, caller).key
         let now = now()

@@ -2,7 +2,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/keys`: who may call.
+/// `/console/keys`: the API keys.
 struct KeyPages: PageGroup {
     let keys: KeyOperations
     let webhooks: WebhookOperations

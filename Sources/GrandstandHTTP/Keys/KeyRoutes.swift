@@ -55,7 +55,7 @@ extension KeyDraft {
 }
 
 extension Contract.Key {
-    /// A key as it stands at `now`, without its secret.
+    /// A key without its secret, with its state at `now`.
     init(_ listing: KeyListing, now: Date) {
         let key = listing.key
         self.init(
@@ -68,7 +68,7 @@ extension Contract.Key {
 }
 
 extension Contract.IssuedKey {
-    /// A key that was just made, with its secret.
+    /// A new key with its secret.
     init(_ issued: IssuedKey, now: Date) {
         let key = issued.key
         self.init(
@@ -81,6 +81,6 @@ extension Contract.IssuedKey {
 }
 
 extension Set<APIKey.Scope> {
-    /// In the order of the alphabet.
+    /// In alphabetical order.
     fileprivate var words: [Contract.Scope] { map(Contract.Scope.init).sorted { $0.rawValue < $1.rawValue } }
 }

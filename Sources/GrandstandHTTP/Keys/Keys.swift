@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 
-/// The keys there are, and the form for another.
+/// The list of keys, and the form for a new one.
 struct KeyList: ConsolePage {
     var template: TemplateName { .keys }
     let title = "Keys"
@@ -31,7 +31,7 @@ struct KeyList: ConsolePage {
 }
 
 extension APIKey.Scope {
-    /// Who it is for, for people.
+    /// What such a key is for.
     fileprivate var hint: String {
         switch self {
         case .lookup: "apps: look channels up"
@@ -43,20 +43,20 @@ extension APIKey.Scope {
     }
 }
 
-/// A key as pages show it.
+/// A key in the form that pages show.
 struct KeyReading: Sendable {
     let name: String
     let href: String
     let prefix: String
     let scopes: String
     let apps: String
-    /// `bl1.…`, or nothing where it is bound to no prefix.
+    /// `bl1.…`; empty if the key has no event-key prefix.
     let eventKeys: String
     let state: String
     let createdAt: Date
     let expiresAt: Date?
     let lastUsedAt: Date?
-    /// The one that is signed in.
+    /// Whether it is the key that is signed in.
     let isOwn: Bool
 
     init(_ key: Contract.Key, own: APIKey) {
@@ -74,19 +74,19 @@ struct KeyReading: Sendable {
     }
 }
 
-/// One key, with what can be done to it.
+/// One key, and the actions on it.
 struct KeyDetail: ConsolePage {
     var template: TemplateName { .key }
     let title: String
     let facts: [Fact]
-    /// The webhooks that it declared.
+    /// The webhooks that the key declared.
     let webhooks: Table
     let isOwn: Bool
     let isActive: Bool
     let mayRotate: Bool
-    /// Some of its webhooks are enabled.
+    /// Whether one of its webhooks is enabled.
     let hasEnabledWebhooks: Bool
-    /// The key opens nothing, and its webhooks are still told.
+    /// Whether the key is no longer valid although its webhooks still get messages.
     let leavesWebhooks: Bool
     let rotateAction: String
     let revokeAction: String
@@ -126,7 +126,7 @@ struct KeyDetail: ConsolePage {
     }
 }
 
-/// A secret, the only time it is seen.
+/// The page that shows a new secret, once only.
 struct IssuedSecret: ConsolePage {
     var template: TemplateName { .secret }
     let title: String

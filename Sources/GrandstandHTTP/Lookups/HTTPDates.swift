@@ -3,10 +3,10 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Synchronization
 
-/// The `Date` field (RFC 9110, 5.6.7), written once a second. It does not go back: event loops read the clock before
-/// they come here, and the clock itself may be corrected a little. Phones correct their clocks by it.
+/// The `Date` field (RFC 9110, 5.6.7), formatted once a second. It never goes back by a few seconds, although event
+/// loops read the clock before they call this and the clock may be corrected. Phones correct their clocks by it.
 final class HTTPDates: Sendable {
-    /// Seconds by which a clock may be corrected; one that was set back farther is followed.
+    /// The most seconds of a correction that is ignored. A clock that is set back further is followed.
     private static let correction = 5
 
     private let last = Mutex((second: 0, field: HTTPField(name: .date, value: HTTPDate.text(0))))

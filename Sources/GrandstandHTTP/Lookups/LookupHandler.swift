@@ -2,27 +2,27 @@ internal import JSON
 package import NIOCore
 package import NIOHTTP1
 
-/// Stands in a connection's pipeline where requests are read and not yet routed, and answers lookups right there, on the
-/// connection's event loop: a route costs a task's way there and back, a context and three copies of the header fields.
+/// Answers lookups in a connection's pipeline, after parsing and before routing, on the connection's event loop. A
+/// route would cost two task switches, a context and three copies of the header fields.
 ///
-/// Only while nothing else is under way on the connection, so that answers keep the order of their requests. The others'
-/// answers get the same `Date` here: Hummingbird's is up to two seconds old.
+/// It answers only while no other request of the connection is in progress, so that answers keep the order of their
+/// requests. It also sets the `Date` of all other answers, because Hummingbird's is up to two seconds old.
 package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// Fired outwards when requests were answered here, for the handler that watches over the connection's time: an
-    /// answer that is written below the encoder is seen by no other handler.
+    /// The outbound event after requests were answered here. The handler that watches the connection's timeouts needs
+    /// it, because it does not see answers that are written behind the encoder.
     package struct Answered: Sendable {}
 
     private let lookups: LookupResponder
-    /// Where bytes are written that need no encoding any more.
+    /// The place in the pipeline behind the encoder, for bytes that are already encoded.
     private var encoder: ChannelHandlerContext?
-    /// Requests that went past and are not answered yet.
+    /// The requests that were passed on and are not answered yet.
     private var underWay = 0
-    /// The answer to a request that was not read to its end.
+    /// The answer to a request whose end has not been read yet.
     private var answer: LookupResponse?
     private var mustFlush = false
     private var mustPass = false
@@ -38,7 +38,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // For a client that does not read its answers the router waits a bounded time.
+            // If the client does not read its answers, the router takes over, because it waits only for a limited time.
             if underWay == 0, encoder != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }

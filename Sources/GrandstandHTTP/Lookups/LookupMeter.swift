@@ -12,7 +12,8 @@ struct LookupMeter: Sendable {
 
     func count(_ result: LookupResult?) { if let result { counters[result]?() } }
 
-    /// Counts the answer that `body` makes: `result`, or what it says itself. A request that was wrong is no lookup.
+    /// Counts the answer of `body`: as `result`, as not modified, or as the problem it throws. An invalid request does
+    /// not count as a lookup.
     func count(_ result: LookupResult, _ body: () async throws -> Response) async throws -> Response {
         do {
             let response = try await body()
@@ -26,7 +27,7 @@ struct LookupMeter: Sendable {
 }
 
 extension LookupResult {
-    /// - Returns: `nil` for a refusal that is about the request.
+    /// - Returns: `nil` for a problem with the request itself.
     init?(_ kind: Problem.Kind) {
         switch kind {
         case .channelPending: self = .pending

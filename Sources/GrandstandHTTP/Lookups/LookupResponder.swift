@@ -7,9 +7,8 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers the lookups that memory can answer: a key, an event and a channel that are known, or a list that was asked for
-/// before. It decides nothing else:
-/// whatever is out of the ordinary, every refusal too, goes the usual way, so there is one place for those.
+/// Answers a lookup from memory if the key, the event and the channel are known, or if the same list was asked for
+/// before. Everything else, including every refusal, goes to the routes, so that the rules exist only once.
 package struct LookupResponder: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
@@ -35,7 +34,7 @@ package struct LookupResponder: Sendable {
         ofList = Meters(metrics, .lookupList, .listed)
     }
 
-    /// The times of a route's answers.
+    /// The timers of a route's answers.
     private struct Meters: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void
@@ -64,10 +63,10 @@ package struct LookupResponder: Sendable {
         let meters: Meters
     }
 
-    /// The present time, as `Date` has it.
+    /// The present time in the format of `Date`.
     var date: String { dates.field(at: now()).value }
 
-    /// The answer to a request without a body; `nil`: not for here.
+    /// The answer to a request without a body; `nil`: the request has to go to the routes.
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
         let started = ContinuousClock.now
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
@@ -76,7 +75,7 @@ package struct LookupResponder: Sendable {
         guard let finding = find(head.uri, secret) else { return nil }
         let now = now()
         let standing = limits.take(finding.key.id, for: LookupRoutes.access, at: now)
-        // The router says no.
+        // The routes then answer with the refusal.
         if let standing, standing.isExhausted { return nil }
         uses.used(finding.key.id, at: now)
         var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)
@@ -87,9 +86,9 @@ package struct LookupResponder: Sendable {
         return response
     }
 
-    /// `/v1/lookup/{bundleId}/{environment}/{key}`, taken apart, with `?variant=` or nothing behind it; or a list's, as it
-    /// was asked for before. No bundle ID, key or variant has a percent-encoded character: those go the usual way, as any
-    /// other query does.
+    /// Parses `/v1/lookup/{bundleId}/{environment}/{key}` with an optional `?variant=`, or finds a list by its URI.
+    /// Bundle IDs, keys and variants need no percent-encoding. A URI with percent-encoding or another query goes to the
+    /// routes.
     private func find(_ uri: String, _ secret: Substring) -> Finding? {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
@@ -109,7 +108,7 @@ package struct LookupResponder: Sendable {
         return Finding(body: body, freshness: known.freshness, key: key, meters: ofOne)
     }
 
-    /// The last part of a path without its query, and the variant that is asked for; `nil`: the query has something else.
+    /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.
     private static func named(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, variant: Variant?)? {
         guard let mark = part.firstIndex(of: UInt8(ascii: "?")) else { return (part, nil) }
         let query = part[part.index(after: mark)...]
@@ -120,7 +119,8 @@ package struct LookupResponder: Sendable {
         return (part[..<mark], variant)
     }
 
-    /// The header fields that make a difference; `nil` when one does that this is not made for.
+    /// The header fields that change the answer. The initialiser returns `nil` for fields that only the routes handle,
+    /// and for fields that occur twice.
     private struct Fields {
         var authorization: String?
         var ifNoneMatch: String?
@@ -146,7 +146,7 @@ package struct LookupResponder: Sendable {
 }
 
 extension String {
-    /// Whether the two are the same but for ASCII case; `other` is in lower case.
+    /// Whether the strings are equal, ignoring ASCII case; `other` must be in lower case.
     fileprivate func isSame(as other: StaticString) -> Bool {
         other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0 | 0x20 == $1 | 0x20 } }
     }

@@ -4,16 +4,16 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The answer to a lookup of what memory or the database has, whichever way it came: `LookupRoutes` answers with
-/// `response`, `LookupHandler` writes it to the connection itself.
+/// The answer to a successful lookup. `LookupRoutes` sends it as `response`; `LookupHandler` writes it directly to the
+/// connection.
 struct LookupResponse {
     let status: HTTPResponse.Status
-    /// Those of the lookup; `StandingHeaders` adds those of every answer.
+    /// The lookup's own header fields; `StandingHeaders` adds the others.
     var headers: HTTPFields
-    /// Empty where the caller has it.
+    /// Empty for 304.
     let body: [UInt8]
 
-    /// 200 with the entry, or 304 when the caller has it.
+    /// 200 with the entry, or 304 if the caller already has it.
     ///
     /// - Parameter ifNoneMatch: the request's `If-None-Match`.
     init(_ body: LookupBody, _ freshness: LookupReplica.Freshness, ifNoneMatch: String?) {
@@ -34,20 +34,20 @@ struct LookupResponse {
 
     private static let cacheControl = HTTPField(name: .cacheControl, value: "public, max-age=10")
     private static let contentType = HTTPField(name: .contentType, value: "application/json")
-    /// With those that are added to it later.
+    /// Includes the fields that are added later.
     private static let fieldCapacity = 16
 
-    /// The answer of a route.
+    /// The answer in Hummingbird's type, for routes.
     var response: Response {
         Response(
             status: status, headers: headers,
             body: body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// More than the status line and all header fields together take.
+    /// More bytes than the status line and all header fields take.
     private static let headCapacity = 640
 
-    /// Writes the answer as HTTP/1.1 sends it.
+    /// Writes the answer in HTTP/1.1 format.
     func write(to buffer: inout ByteBuffer) {
         buffer.reserveCapacity(minimumWritableBytes: Self.headCapacity + body.count)
         buffer.writeStaticString("HTTP/1.1 ")
@@ -72,7 +72,7 @@ struct LookupResponse {
 }
 
 extension LookupReplica.Freshness {
-    /// Says of an answer that cannot be confirmed how old it is (RFC 9111, 5.1 and 5.5).
+    /// Says how old an answer is that cannot be confirmed now (RFC 9111, 5.1 and 5.5).
     var headers: HTTPFields {
         guard case .stale(let seconds) = self else { return [:] }
         return [.age: String(seconds), .warning: "110 - \"Response is Stale\""]
@@ -80,6 +80,6 @@ extension LookupReplica.Freshness {
 }
 
 extension HTTPField.Name {
-    /// The literals are tokens of RFC 9110, so they have names.
+    /// The force-unwrap is safe: the literal is a valid field name (RFC 9110).
     fileprivate static let warning = HTTPField.Name("Warning")!
 }

@@ -3,7 +3,7 @@ internal import GrandstandContract
 internal import GrandstandService
 internal import Hummingbird
 
-/// The events that an app may offer to follow.
+/// The list of events that an app may offer to follow.
 extension LookupRoutes {
     var list: Route {
         Route(.lookupList) { request, context in

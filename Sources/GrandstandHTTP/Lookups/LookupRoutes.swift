@@ -7,17 +7,17 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/lookup`: what apps ask before they start a Live Activity, by the million, at kick-off.
+/// `/v1/lookup`: millions of apps ask here at kick-off before they start a Live Activity.
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
     let contents: @Sendable (LookupName) async throws -> LookupAnswer?
     let meter: LookupMeter
     let now: @Sendable () -> Date
 
-    /// The access that lookups need: here, and where `LookupResponder` answers from memory.
+    /// The access that lookups require, in these routes and in `LookupResponder`.
     static let access = Route.Access(to: .lookup)
-    /// Seconds for which a cache may give a refusal again. What is over stays so as a rule; what is not there may be declared at
-    /// any moment.
+    /// Seconds for which a cache may reuse a refusal. An event that is over usually stays over; an unknown event may be
+    /// declared at any moment.
     private static let (maxAgeOver, maxAgeUnknown) = (10, 5)
 
     var routes: [Route] {
@@ -40,7 +40,8 @@ struct LookupRoutes: Sendable {
         let variant = try context.query.variant()
         var (answer, freshness) = try await replica.answer(
             topic: bundleID.topic, in: environment, key, variant: variant)
-        // Content is large and changes all the time, so it stays in the database, which is asked only for what is there.
+        // Contents are large and change often, so they are not in memory. The database is asked only if the channel
+        // exists.
         if wantsState ?? false {
             let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             switch answer {
@@ -48,7 +49,7 @@ struct LookupRoutes: Sendable {
                 return try response(
                     to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
                     environment, variant)
-            // That it is over is known without the database, too.
+            // Memory already knows that the event is over; this answer is used if the database cannot be asked.
             case .over: answer = (try? await contents(name)) ?? answer
             case .pending, .noSuchVariant, nil: break
             }
@@ -145,7 +146,7 @@ struct LookupRoutes: Sendable {
 }
 
 extension Problem {
-    /// - Parameter variants: those that there are; `nil`: an audience without one.
+    /// - Parameter variants: the existing variants; `nil` is an audience without a variant.
     fileprivate static func variantNotFound(
         _ audience: String, of key: EventKey, _ variants: [Variant?], maxAge: Int
     ) -> Problem {
@@ -159,7 +160,7 @@ extension Problem {
 }
 
 extension QueryParameters {
-    /// The variant that is asked for; `nil`: none.
+    /// The variant in the query; `nil`: none.
     func variant() throws(Problem) -> Variant? {
         try read("variant", Variant.rule, Variant.init(rawValue:))
     }

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Something of a quota that a person should see to, the gravest first.
+/// A problem of an app's channel quota that a person should solve.
 struct Attention: Sendable {
     /// `critical` or `warning`.
     let level: String
@@ -11,7 +11,7 @@ struct Attention: Sendable {
     let href: String?
     let remedies: [Command]
 
-    /// What one app and environment needs.
+    /// The problems of one app in one environment.
     static func list(_ quota: Quota) -> [Attention] {
         let app = quota.place
         var list: [Attention] = []

@@ -1,9 +1,9 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// What goes on now, as far as a key reaches.
+/// The present activity, restricted to the apps of a key.
 package struct ConsoleActivity: Sendable {
-    /// How APNs was reached lately, by the replica that answers.
+    /// How this replica reached APNs recently.
     package struct Apple: Sendable {
         package var environment: APNsEnvironment
         package var word: String
@@ -20,7 +20,7 @@ package struct ConsoleActivity: Sendable {
     }
 
     package var messages: Int
-    /// When the oldest message was accepted that is due and not settled; `nil`: there is none.
+    /// When the oldest message was accepted that is due and still has unsettled deliveries; `nil`: there is none.
     package var oldestWaiting: Date?
     package var apple: [Apple]
 

@@ -2,9 +2,10 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What is on now: what needs an operator, the live events, the messages, Apple, and the places of every app.
+/// The console's start page for operators: problems, live events, messages, the state of APNs, and the quota of every
+/// app.
 struct Overview: ConsolePage {
-    /// How much time the plots show, before now and after.
+    /// The time that the plots show before and after now.
     enum Span: String, Sendable, CaseIterable {
         case day, week, month
 
@@ -16,13 +17,13 @@ struct Overview: ConsolePage {
             }
         }
 
-        /// Of the samples.
+        /// Seconds between two samples of a plot.
         var step: Int {
             self == .day ? QuotaHistory.fine : self == .week ? QuotaHistory.coarse : 6 * QuotaHistory.coarse
         }
     }
 
-    /// How many plots there are at most, the gravest first.
+    /// The most plots. The apps with the most serious problems come first.
     static let plotted = 20
 
     var template: TemplateName { .overview }
@@ -34,7 +35,7 @@ struct Overview: ConsolePage {
     let figures: [Figure]
     let quotas: Table
     let plots: [QuotaPlot]
-    /// Words and addresses.
+    /// The links that choose the span.
     let spans: [Choice]
     let mayRegister: Bool
 
@@ -56,7 +57,7 @@ struct Overview: ConsolePage {
         figures = Figure.all(activity, now: visit.now)
         self.quotas = Self.table(sorted)
         let byApp = Dictionary(grouping: samples) { AppEnvironment(bundleID: $0.bundleID, environment: $0.environment) }
-        // An app that uses one environment only has no use for an empty drawing of the other.
+        // If an app uses only one environment, no empty plot is shown for the other.
         plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || byApp[$0.place] != nil }.prefix(Self.plotted).map {
             quota in QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
         }
@@ -70,7 +71,7 @@ struct Overview: ConsolePage {
 }
 
 extension Overview {
-    /// The gravest first.
+    /// Sorts the most serious level first.
     static func order(_ quotas: [Quota]) -> [Quota] {
         quotas.sorted {
             ($0.level.gravity, $0.bundleID, $0.environment) < ($1.level.gravity, $1.bundleID, $1.environment)
@@ -90,7 +91,7 @@ extension Overview {
                 Column("Most to come") { quota in
                     [.words("\(Wording.number(quota.forecast.peak)) at"), .moment(quota.forecast.peakAt)]
                 }, Column("Limit exceeded") { [.moment($0.forecast.exceedsAt, else: "not foreseen")] },
-                // At the last reconciliation.
+                // The number at the last reconciliation.
                 Column("Apple's list") { quota in
                     [
                         .words(quota.apple.map { Wording.count($0.count, "channel") + "," } ?? "not read yet"),
@@ -110,10 +111,10 @@ extension Overview {
 extension Quota {
     var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// Places taken, by channels and by creations on their way.
+    /// The places that are taken, by channels and by creations in progress.
     var taken: Int { used + reserved }
 
-    /// What is taken of the limit, and beyond it what the declared events will take at most.
+    /// A bar of the limit: the places taken now, and the most that the declared events will need in addition.
     var bar: Bar {
         Bar(
             [(kind: level.rawValue, count: taken), (kind: "foreseen", count: max(0, forecast.peak - taken))],
@@ -121,12 +122,12 @@ extension Quota {
     }
 }
 
-/// A number that is looked at from across the room.
+/// A number in large type, to be read from a distance.
 struct Figure: Sendable {
     let label: String
     let value: String
     let detail: String
-    /// `ok`, `warning`, `critical`; empty where nothing is good or bad.
+    /// `ok`, `warning`, `critical`; empty for a number that is neither good nor bad.
     let level: String
 
     static func all(_ activity: ConsoleActivity, now: Date) -> [Figure] {
@@ -149,7 +150,7 @@ struct Figure: Sendable {
 }
 
 extension Quota.Level {
-    /// The gravest first.
+    /// Sorts the most serious level first.
     fileprivate var gravity: Int {
         switch self {
         case .critical: 0

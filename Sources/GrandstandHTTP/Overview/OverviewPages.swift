@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// `/console`: the overview for ops; organisers find their events there.
+/// `/console`: the overview for operators. Organisers get the list of events instead.
 struct OverviewPages: PageGroup {
     let channels: any ChannelStore
     let events: any EventStore

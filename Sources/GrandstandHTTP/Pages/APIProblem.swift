@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// A refusal in the API's own words, or of the console in the same shape.
+/// A problem in the API's words, or one of the console in the same form.
 package struct APIProblem: Error, Sendable, Hashable {
     /// A field of the request, and what is wrong with it.
     package struct Fault: Sendable, Hashable {
@@ -17,7 +17,7 @@ package struct APIProblem: Error, Sendable, Hashable {
     package var title: String
     package var detail: String
     package var faults: [Fault]
-    /// Seconds after which the same may be taken.
+    /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
 
     package init(status: Int, title: String, detail: String, faults: [Fault] = [], retryAfter: Int? = nil) {
@@ -28,7 +28,7 @@ package struct APIProblem: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// - Returns: `nil` for an error that is nobody's fault.
+    /// - Returns: `nil` for an error that is not about the request.
     init?(_ error: any Error) {
         switch error {
         case let refused as APIProblem: self = refused
@@ -44,7 +44,7 @@ package struct APIProblem: Error, Sendable, Hashable {
         }
     }
 
-    /// A condition that did not hold (412), without the headers of which the API speaks.
+    /// Rewrites 412 (precondition failed) for people, without the names of headers.
     private var inWords: APIProblem {
         guard status == 412 else { return self }
         return detail == WriteCondition.taken.detail

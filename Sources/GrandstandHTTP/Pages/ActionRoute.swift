@@ -3,20 +3,20 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// One thing a form does: where it is sent, which scope it takes, what it does.
+/// One action of a form: its address, the scope it requires, and its handler.
 ///
-/// The form is from a page of this session (`FormToken`), and asks for the key again where nothing can be undone. What it
-/// does, it does by the operations that the API's routes call.
+/// A form's token proves that it is from a page of this session (`FormToken`). Actions that cannot be undone also ask
+/// for the key again. Handlers use the same operations as the API's routes.
 struct ActionRoute: Sendable {
     typealias Handler = @Sendable (Submission) async throws -> PageRoute.Answer
 
-    /// Hummingbird's syntax, from the root: `/console/keys/:id/revoke`.
+    /// The path in Hummingbird's syntax: `/console/keys/:id/revoke`.
     let path: String
-    /// `nil`: any key; the API decides.
+    /// `nil`: every key may send the form, and the operation checks the scope.
     let scope: APIKey.Scope?
-    /// Whether the form has to bring the key again, in the field `currentKey`.
+    /// Whether the action cannot be undone, so that the form must contain the key in the field `currentKey`.
     let irreversible: Bool
-    /// Bytes a form may have.
+    /// The most bytes of the form.
     let bodyLimit: Int
     let handler: Handler
 
@@ -34,25 +34,26 @@ struct ActionRoute: Sendable {
     }
 }
 
-/// A form that was sent, and is known to be ours.
+/// A form whose token was checked.
 struct Submission: Sendable {
     let visit: Visit
     let fields: FormFields
     let token: FormToken
 
-    /// Carries an operation out once, however often the form is sent: the first answer is given again.
+    /// Performs an operation once, however often the form is sent. A repetition gets the first answer.
     ///
-    /// - Throws: `forbidden` where the key does not hold the operation's scope; what `work` throws, which is not kept.
+    /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
+    ///   stored.
     func once<Answer: ContractValue & Sendable>(
         _ operation: Contract.Operation, _ work: @escaping @Sendable (Caller) async throws -> Answer
     ) async throws -> Answer {
         try Answer(json: try await onceAsJSON(operation, work))
     }
 
-    /// The same for an answer that has no type in the contract's code.
+    /// The same for an answer that is not a type of the contract.
     ///
-    /// - Parameter recover: for work in several steps: the thing that an earlier form began to make; `nil`: the work is done
-    ///   anew.
+    /// - Parameter recover: for work in several steps: returns the object that an earlier form began to make; `nil`:
+    ///   the work is done again.
     func onceAsJSON<Answer: JSONWritable & Sendable>(
         _ operation: Contract.Operation, recover: (@Sendable (UUID) async throws -> Answer?)? = nil,
         _ work: @escaping @Sendable (Caller) async throws -> Answer

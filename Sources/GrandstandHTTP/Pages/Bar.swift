@@ -1,23 +1,23 @@
-/// A bar of several parts, drawn as SVG, with a line where its limit is. Its text says the same.
+/// A bar of several parts with a mark at the limit, drawn as SVG. `barText` says the same in words.
 struct Bar: Sendable, Equatable {
     struct Part: Sendable, Equatable {
-        /// Names the colour in the stylesheet.
+        /// The part's class in the stylesheet.
         let kind: String
         let x: Int
         let width: Int
     }
 
-    /// The drawing's width; what is drawn counts in it.
+    /// The drawing's width, in its own units.
     static let width = 1_000
 
     let parts: [Part]
-    /// `nil`: the bar has no limit, or ends there.
+    /// The mark's position; `nil`: there is no limit, or it is at the bar's end.
     let limitX: Int?
     let barText: String
 
     /// - Parameters:
-    ///   - counts: parts from left to right; those of nothing are left out.
-    ///   - total: how much the whole bar is.
+    ///   - counts: the parts from left to right. A part with the count 0 is left out.
+    ///   - total: the number that fills the whole bar.
     init(_ counts: [(kind: String, count: Int)], of total: Int, limit: Int? = nil, text: String) {
         let total = max(1, total, counts.reduce(0) { $0 + $1.count })
         var parts: [Part] = []
@@ -25,7 +25,7 @@ struct Bar: Sendable, Equatable {
         for (kind, count) in counts where count > 0 {
             let x = Self.width * before / total
             before += count
-            // A single one of many is still to be seen.
+            // A part is at least 3 wide, so that a small count stays visible.
             parts.append(Part(kind: kind, x: x, width: max(3, Self.width * before / total - x)))
         }
         self.parts = parts

@@ -1,11 +1,11 @@
-/// Something that may be chosen, in a select box or by ticking it.
+/// An option of a select box or a check box.
 struct Choice: Sendable {
     let value: String
-    /// In place of the value, for people, or beside it.
+    /// The text that people read.
     let label: String
     let isChosen: Bool
 
-    /// - Parameter label: `nil`: the value itself.
+    /// - Parameter label: `nil`: the value.
     init(_ value: String, label: String? = nil, isChosen: Bool) {
         self.value = value
         self.label = label ?? value
@@ -16,13 +16,13 @@ struct Choice: Sendable {
         -> [Choice]
     { Word.allCases.map { Choice($0.rawValue, isChosen: $0 == chosen) } }
 
-    /// How long an old secret goes on beside the new one, in seconds.
+    /// How long the old secret stays valid after a rotation, in seconds.
     static let overlaps = [
         Choice("0", label: "not at all", isChosen: false), Choice("3600", label: "an hour", isChosen: false),
         Choice("86400", label: "a day", isChosen: true), Choice("604800", label: "a week", isChosen: false),
     ]
 
-    /// How urgent a message is to Apple.
+    /// The priorities of a message at Apple.
     static func priorities(chosen: String) -> [Choice] {
         [
             ("", "as the message needs it"), ("10", "10: at once"), ("5", "5: as power allows"),

@@ -2,9 +2,9 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What to run for something the console only shows, ready to be pasted into a shell.
+/// A shell command for an action that the console only explains.
 struct Command: Sendable, Equatable {
-    /// What it does, for people.
+    /// What the command does.
     let what: String
     /// The line, quoted for a POSIX shell.
     let line: String
@@ -24,7 +24,8 @@ struct Command: Sendable, Equatable {
         Command(doing.label, ["reconcile", app.bundleID.rawValue, app.environment.rawValue] + doing.flags)
     }
 
-    /// A word as a shell takes it. Text with control characters is not for pasting: a person fills it in.
+    /// A word quoted for a POSIX shell. Text with control characters is replaced by `…`, and a person has to fill it
+    /// in.
     static func quoted(_ word: String) -> String {
         guard word.unicodeScalars.allSatisfy({ !HTMLText.isDeceptive($0) }) else { return "'…'" }
         let plain = word.utf8.allSatisfy { byte in

@@ -3,7 +3,7 @@ package import Grandstand
 internal import HTTPTypes
 package import Hummingbird
 
-/// `/console`: pages for the people who run it. They do the API's operations, as the key that is signed in.
+/// `/console`: pages for people. They perform the API's operations with the key that is signed in.
 package struct Console: Sendable {
     package typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
     package typealias Watch =
@@ -12,15 +12,15 @@ package struct Console: Sendable {
             _ isAdmitted: @escaping @Sendable () async -> Bool
         ) throws -> Response
 
-    /// What pages need beyond the API.
+    /// The sources that pages need and the API does not.
     package struct Sources: Sendable {
         package var sessions: any ConsoleSessionStore
         package var keys: any KeyDirectory
-        /// The apps that APNs throttles.
+        /// The apps that APNs throttles now.
         package var throttles: @Sendable (Date) async throws -> [Throttle]
-        /// What goes on now, as far as a key reaches.
+        /// The present activity, restricted to the apps of a key.
         package var activity: Activity
-        /// Tells a page's script of an event's changes.
+        /// Opens the stream that tells a page's script about changes of an event.
         package var watch: Watch
 
         package init(
@@ -36,7 +36,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// Where the pages are.
+    /// The path of all pages.
     package static let path = "/console"
 
     private let dependencies: API.Dependencies
@@ -49,10 +49,10 @@ package struct Console: Sendable {
         self.templates = templates
     }
 
-    /// What answers requests for `path` and all below it.
+    /// The responder for `path` and everything below it.
     package func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
 
-    /// - Parameter others: actions of a test's own.
+    /// - Parameter others: more actions, for tests.
     func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
         let d = dependencies
         let sessions = Sessions(store: sources.sessions, keys: sources.keys, now: d.now)
@@ -92,7 +92,7 @@ package struct Console: Sendable {
                 apps: d.apps, channels: d.channels, events: d.events, tenure: d.tenure, operations: d.eventOperations),
             AppPages(operations: d.appOperations), ChannelPages(apps: d.apps, channels: d.channels),
             ChannelForms(apps: d.apps, channels: d.channels, operations: d.channelOperations),
-            // Before the reports, whose IDs are in the same place.
+            // These come before the reports, because a report's ID has the same position in the path.
             ReconciliationForms(
                 apps: d.apps, operations: d.reconciliationOperations, limits: d.reconciliationLimits),
             ReconciliationPages(apps: d.apps, store: d.reconciliations),

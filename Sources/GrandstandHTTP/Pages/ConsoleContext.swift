@@ -2,12 +2,12 @@ package import Grandstand
 package import Hummingbird
 package import Logging
 
-/// What a request brings to the console from whatever is around it.
+/// The data of a request that the surrounding API passes to the console.
 package struct ConsoleSource: RequestContextSource, Sendable {
     package let logger: Logger
-    /// Names the request, for people to find it in the log.
+    /// Identifies the request, so that people can find it in the log.
     let requestID: String
-    /// Shared with what is around it, so that metrics name the page.
+    /// Shared with the surrounding API, so that its metrics contain the page's path.
     let endpointPath: EndpointPath
     let door: ConsoleDoor
 
@@ -19,22 +19,24 @@ package struct ConsoleSource: RequestContextSource, Sendable {
     }
 }
 
-/// What the console needs of the API around it, for one request.
+/// The functions of the surrounding API that the console needs for one request.
 package struct ConsoleDoor: Sendable {
     package typealias Once =
         @Sendable (
             _ name: String, SignedIn, _ recover: FormRecovery?, _ work: @escaping @Sendable () async throws -> [UInt8]
         ) async throws -> [UInt8]
 
-    /// Whose key a secret is; throws `unauthenticated`, counted for the address, and `rate-limited`.
+    /// The key with this secret. Throws `unauthenticated`, which counts as a failure of the caller's address, and
+    /// `rate-limited`.
     let identify: @Sendable (_ secret: String) async throws -> APIKey
     /// Counts a request of a key; throws `rate-limited`.
     let resume: @Sendable (APIKey) throws -> Void
-    /// Counts a wrong secret for the address; says what it is given, or when to come again.
+    /// Counts a wrong secret as a failure of the caller's address. Returns a problem with the detail, or `rate-limited`
+    /// after too many failures.
     let refusal: @Sendable (_ detail: String) -> Problem
-    /// Carries out work of a form once, and keeps its answer under a name, sealed for the session.
+    /// Performs a form's work once, and stores its answer under a name, encrypted for the session.
     let once: Once
-    /// The answer that is kept for a session that is over; throws `unauthenticated` where nothing is kept.
+    /// The answer that was stored for a session whose key has ended. Throws `unauthenticated` if there is none.
     let answered: @Sendable (_ name: String, PastSession) async throws -> [UInt8]
 
     package init(
@@ -51,7 +53,7 @@ package struct ConsoleDoor: Sendable {
     }
 }
 
-/// A request's way through the console.
+/// The context of a request in the console.
 package struct ConsoleContext: RequestContext {
     package typealias Source = ConsoleSource
 

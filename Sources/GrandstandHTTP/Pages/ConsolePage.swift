@@ -1,15 +1,15 @@
 internal import Grandstand
 
-/// What one page shows. Templates read the stored properties by their names; a name that a part of the page lacks is
-/// looked for around it, so what may be `nil` has a name of its own.
+/// The data of one page. Templates read its stored properties by name. If a nested value lacks a name, Mustache looks
+/// for it in the enclosing values, so each property that may be `nil` needs a unique name.
 ///
-/// With scripts, the elements marked `data-live="name"` are replaced when the page is fetched again, the rest stays.
+/// With scripts, only the elements marked `data-live="name"` are replaced when the page is fetched again.
 protocol ConsolePage: Sendable {
     var template: TemplateName { get }
     var title: String { get }
-    /// Seconds after which the page is shown anew; `nil`: it stays.
+    /// Seconds after which the page reloads itself; `nil`: never.
     var refresh: Int? { get }
-    /// The event whose changes have the page fetched again at once; `nil`: only time does.
+    /// The event whose changes make the script fetch the page at once; `nil`: no event does.
     var liveEvent: EventKey? { get }
 }
 

@@ -2,17 +2,17 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-// What organisers work on.
+// The paths for organisers.
 extension ConsolePath {
     static let season = Console.path + "/season"
     static let newEvent = season + "/declare"
-    /// What is done with an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
+    /// An action on an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
 
-    /// The page of the event, with a message to begin with.
+    /// The page of the event, with a prefilled form for the next message.
     ///
     /// - Parameters:
-    ///   - broadcast: whose content it begins with; `nil`: the newest.
+    ///   - broadcast: the message that fills the form; `nil`: the newest.
     ///   - message: `update` or `end`.
     static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
         link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"
@@ -22,14 +22,14 @@ extension ConsolePath {
         event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
     }
 
-    /// What is done with a channel: `verify`, `delete`, `force-delete`.
+    /// An action on a channel: `verify`, `delete`, `force-delete`.
     static func channel(_ id: UUID, of app: AppEnvironment, _ verb: String) -> String {
         channels(app) + "/\(id.uuidString.lowercased())/\(verb)"
     }
 
     static func channels(_ app: AppEnvironment, _ verb: String) -> String { channels(app) + "/" + verb }
 
-    /// A reconciliation to be run: `look`, `apply`, `adopt`, `delete-unmanaged`, `recreate`.
+    /// The form that runs a reconciliation: `look`, `apply`, `adopt`, `delete-unmanaged`, `recreate`.
     static func reconciling(_ app: AppEnvironment, _ doing: Reconciling) -> String {
         reconciliations(app) + "/run/" + doing.rawValue
     }

@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The paths of the pages. Nothing else writes them.
+/// The paths of all pages. No other code writes these paths.
 enum ConsolePath {
     static let overview = Console.path
     static let events = Console.path + "/events"
@@ -16,7 +16,7 @@ enum ConsolePath {
     static let script = Console.path + "/console.js"
     static let live = Console.path + "/live"
 
-    /// The stream that tells of an event's changes.
+    /// The stream that reports an event's changes.
     static func live(_ key: EventKey) -> String { link(live, [("event", key.rawValue)]) }
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
@@ -43,18 +43,18 @@ enum ConsolePath {
         self.app(app.bundleID) + "/" + app.environment.rawValue
     }
 
-    /// `path` with the query's parameters that have a value.
+    /// `path` with the query parameters that are not `nil`.
     static func link(_ path: String, _ query: [(name: String, value: String?)]) -> String {
         let pairs = query.compactMap { pair in pair.value.map { "\(pair.name)=\(PercentEncoding.encode($0))" } }
         return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
     }
 
-    /// The sign-in page, from which one comes back to `target`.
+    /// The sign-in page, which returns to `target`.
     static func signIn(returningTo target: String) -> String {
         link(signIn, [("next", target == overview ? nil : target)])
     }
 
-    /// The page after signing in: always one of the console's, whatever the link's `next` says.
+    /// The page after signing in. It is always a page of the console, even if the link's `next` is another address.
     static func returning(to target: String?) -> String {
         guard let target, target.hasPrefix(Console.path),
             target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),

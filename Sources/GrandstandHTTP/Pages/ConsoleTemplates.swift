@@ -1,10 +1,10 @@
 internal import Mustache
 
-/// The pages' templates, parsed.
+/// The parsed templates of the pages.
 package struct ConsoleTemplates: Sendable {
     private let library: MustacheLibrary
 
-    /// Parses all of them, so that a mistake shows when a server starts and not when somebody opens a page.
+    /// Parses all templates, so that a mistake shows when the server starts and not when somebody opens a page.
     ///
     /// - Throws: `TemplateFault`.
     package init() throws {
@@ -16,17 +16,17 @@ package struct ConsoleTemplates: Sendable {
         library = MustacheLibrary(templates: templates)
     }
 
-    /// One template, checked.
+    /// Checks and parses one template.
     ///
-    /// - Throws: `TemplateFault` for one that does not parse, names a part that is not there (Mustache would leave it out
-    ///   in silence), or lets text through unescaped.
+    /// - Throws: `TemplateFault` if the template does not parse, names a missing partial (Mustache would silently leave
+    ///   it out), or has an unescaped tag.
     static func template(_ name: String, _ text: String) throws -> MustacheTemplate {
         let tags = TemplateTags(text)
         if tags.hasUnescaped { throw TemplateFault(template: name, what: "lets text through unescaped") }
         for part in tags.parts where TemplateName(rawValue: part) == nil {
             throw TemplateFault(template: name, what: "has a part \(part) that is not there")
         }
-        // Each template says how it escapes: a part does not take that over from what it is in.
+        // Each template sets its content type, because a partial does not inherit it.
         let whole = "{{% CONTENT_TYPE: \(HTMLText.name)}}" + text
         do {
             return try MustacheTemplate(string: whole)
@@ -37,12 +37,12 @@ package struct ConsoleTemplates: Sendable {
 
     /// A whole page.
     func html(_ page: any ConsolePage, _ frame: Frame) -> String {
-        // Every name is a template: `init` saw to that.
+        // Never `nil`: `init` has checked that every name has a template.
         library.render(Sheet(frame: frame, page: page), withTemplate: page.template.rawValue) ?? ""
     }
 }
 
-/// What a page's template is given: `frame` for what is around every page, `page` for the rest.
+/// The data of a template: `frame` for the parts that all pages share, `page` for the rest.
 struct Sheet {
     let frame: Frame
     let page: any ConsolePage

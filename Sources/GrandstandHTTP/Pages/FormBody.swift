@@ -5,7 +5,7 @@ internal import NIOCore
 
 /// Reads the body of a form.
 enum FormBody {
-    /// Fields a form may have: those of no page come near it, and each that is refused is shown again.
+    /// The most fields of a form. No page has nearly as many, and a refused form shows all of its fields again.
     static let maximumFields = 500
 
     /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// Fields of a form, as they come in a query or a body (`application/x-www-form-urlencoded`). What a person left empty
-/// was not said; a name said twice counts once, the last time.
+/// The fields of a form in a query or a body (`application/x-www-form-urlencoded`). An empty field counts as absent. If
+/// a name occurs twice, the last value counts.
 struct FormFields: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let name: String
@@ -11,7 +11,7 @@ struct FormFields: Sendable, Equatable {
         let value: String
     }
 
-    /// All there were, in their order.
+    /// All fields in their order.
     let entries: [Entry]
     private let values: [String: String]
 
@@ -31,18 +31,18 @@ struct FormFields: Sendable, Equatable {
             })
     }
 
-    /// `nil` for a field that is not there or empty.
+    /// The value; `nil` if the field is absent or empty.
     subscript(name: String) -> String? {
         guard let value = values[name]?.trimmed, !value.isEmpty else { return nil }
         return value
     }
 
-    /// What was chosen of several with one name.
+    /// All values of a name, for check boxes and multiple selection.
     func all(_ name: String) -> [String] {
         entries.filter { $0.name == name }.map(\.value.trimmed).filter { !$0.isEmpty }
     }
 
-    /// - Throws: `invalid-request` for text that `convert` does not take.
+    /// - Throws: `invalid-request` if `convert` returns `nil`.
     func read<Value>(_ name: String, _ expectation: String, _ convert: (String) -> Value?) throws(Problem) -> Value? {
         guard let text = self[name] else { return nil }
         guard let value = convert(text) else {
@@ -65,7 +65,7 @@ struct FormFields: Sendable, Equatable {
         }
     }
 
-    /// The same, if none of it has a NUL, which no text of PostgreSQL's may have.
+    /// The fields, if none of them contains NUL, which PostgreSQL's text does not allow.
     ///
     /// - Throws: `invalid-request`.
     func storable() throws(Problem) -> FormFields {
@@ -82,7 +82,7 @@ struct FormFields: Sendable, Equatable {
 }
 
 extension String {
-    /// Without the white space around it, as it comes along when something is pasted.
+    /// Without white space at both ends, which pasted text often has.
     var trimmed: String {
         let start = drop { $0.isWhitespace }
         return String(String(start.reversed()).drop { $0.isWhitespace }.reversed())

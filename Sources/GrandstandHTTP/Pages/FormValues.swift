@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-// What forms say, as the API's bodies want it.
+// Converts values of forms to the API's bodies.
 
 extension FormFields {
-    /// The body of a rotation: how long the old secret can still be used.
+    /// The body of a rotation: how long the old secret stays valid.
     ///
     /// - Throws: `invalid-request`.
     func overlap() throws(Problem) -> JSONValue {
@@ -15,7 +15,7 @@ extension FormFields {
         }
     }
 
-    /// The version that the form was made from; a form without one changes whatever is there.
+    /// The version that the form was made from. A form without one changes whatever version there is.
     var version: WriteCondition {
         guard let etag = self["etag"] ?? self["version"] else { return .none }
         return .versions(Set([Int(etag.filter { $0 != "\"" })].compactMap(\.self)))
@@ -23,7 +23,7 @@ extension FormFields {
 }
 
 extension JSONWriter {
-    /// `bundleIds`, from text with commas or spaces between them; nothing for none: all apps.
+    /// `bundleIds`, from text separated by commas or spaces. Without any, the member is left out, which means all apps.
     mutating func member(apps text: String?) {
         let apps = (text ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
         if !apps.isEmpty { member("bundleIds", apps) }
@@ -31,17 +31,17 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// What a form says, for the reader of an operation's body: it refuses in the same words whichever door it came through.
+    /// A body for the reader of an API operation, so that forms are refused in the same words as API requests.
     static func body(_ members: (inout JSONWriter) -> Void) throws(Problem) -> JSONValue {
         var json = JSONWriter()
         json.object(members)
         return try JSONValue(parsing: json.bytes)
     }
 
-    /// The text of a member; empty when it is not there.
+    /// The text of a member; empty if the member is absent.
     func text(_ name: String) -> String { self[name]?.string ?? "" }
 
-    /// The time of a member, for people.
+    /// The time of a member.
     func moment(_ name: String) -> Moment? { self[name]?.string.map(Moment.init(iso:)) }
 
     func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }

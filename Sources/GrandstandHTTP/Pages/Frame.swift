@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What is around every page.
+/// The parts of a page that all pages share.
 struct Frame: Sendable {
     let title: String
-    /// `nil` before signing in.
+    /// `nil` if nobody is signed in.
     let visitor: Visitor?
     let refresh: Refresh?
-    /// What tells the script of changes, while the page refreshes itself.
+    /// The stream that tells the page's script about changes; `nil` if the page does not refresh itself.
     let liveSource: String?
-    /// What was done just before.
+    /// A sentence about the action just before.
     let notice: String?
-    /// Of each form that does something.
+    /// The token of every form; a placeholder until the page is sent.
     let token = RenderedPage.tokenPlace
     /// When the page was made.
     let madeAt: Moment
@@ -26,7 +26,7 @@ struct Frame: Sendable {
     }
 }
 
-/// The key that is signed in, and the pages it may open.
+/// The key that is signed in, and the pages that it may open.
 struct Visitor: Sendable {
     struct Link: Sendable {
         let label: String
@@ -35,12 +35,12 @@ struct Visitor: Sendable {
     }
 
     let keyName: String
-    /// The apps the key is for; `nil`: all.
+    /// The apps that the key is bound to; `nil`: all.
     let boundTo: String?
     /// Pages the key's scopes open.
     let links: [Link]
 
-    /// - Parameter path: of the page that is shown.
+    /// - Parameter path: the path of the page that is shown.
     init(key: APIKey, path: String) {
         keyName = key.name
         boundTo = key.reach == .all ? nil : key.reach.text
@@ -57,11 +57,12 @@ struct Visitor: Sendable {
     }
 }
 
-/// A page that reloads itself, and the link that stops it: readers who need more time must be able to.
+/// The reload interval of a page, and the link that turns it off, because readers who need more time must be able to
+/// stop it.
 struct Refresh: Sendable {
     let seconds: Int
     let isOff: Bool
-    /// The same page, with it switched over.
+    /// The link that turns the refresh off, or on again.
     let otherwise: String
 
     init(seconds: Int, path: String, query: String?, isOff: Bool) {

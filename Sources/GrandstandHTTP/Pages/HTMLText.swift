@@ -1,11 +1,11 @@
 internal import Mustache
 
-/// Text as it stands in a page. Mustache's own escaping goes by characters, in which a quote followed by a combining
-/// accent is no quote, though browsers, which go by scalars, see one there.
+/// Escapes text for HTML. Mustache's own escaping works on characters, in which a quote followed by a combining accent
+/// is not a quote. Browsers work on scalars and see a quote there.
 struct HTMLText: MustacheContentType {
     static let name = "CONSOLE"
 
-    /// Markup is escaped; what would turn the text around it, or hide, is shown by its number.
+    /// Escapes markup. Characters that are invisible or change the direction of the text are shown by their numbers.
     func escapeText(_ text: String) -> String {
         var escaped = ""
         escaped.reserveCapacity(text.utf8.count)
@@ -27,7 +27,7 @@ struct HTMLText: MustacheContentType {
         return escaped
     }
 
-    /// Control characters and the ones that override or isolate directions (Unicode TR9, 2.1 to 2.4).
+    /// Control characters, and characters that override or isolate the text's direction (Unicode TR9, 2.1 to 2.4).
     static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false

@@ -1,10 +1,10 @@
 internal import HTTPTypes
 
-// The literals are tokens of RFC 9110, so they have names.
+// The force-unwraps are safe: the literals are valid field names (RFC 9110).
 extension HTTPField.Name {
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
     static let xForwardedProto = HTTPField.Name("X-Forwarded-Proto")!
-    /// What the page's script was told, when it fetches the page again.
+    /// The change that the page's script was told of, when it fetches the page again.
     static let grandstandLive = HTTPField.Name("Grandstand-Live")!
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
 }

@@ -3,8 +3,9 @@ internal import Grandstand
 internal import JSON
 
 extension JSONValue {
-    /// Whether this has all that `wanted` says, in the API's own writing of it: times to the millisecond, numbers in their
-    /// shortest form, what is not said or `null` left out or filled in, lists in an order of its own.
+    /// Whether this value contains everything in `wanted`, although the API may write it differently: times to the
+    /// millisecond, numbers in their shortest form, absent or `null` members left out or filled in, lists in another
+    /// order.
     func says(_ wanted: JSONValue) -> Bool {
         switch (wanted.kind, kind) {
         case (.object(let members), .object):
@@ -28,7 +29,7 @@ extension JSONValue {
         }
     }
 
-    /// `null`, or a collection of nothing.
+    /// `null`, or a collection without values.
     private var isNothing: Bool {
         switch kind {
         case .null: true

@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// What scripts fetch again when something has changed: made once for all viewers with the same key and page, however
-/// many they are, and forgotten after a second.
+/// The pages that scripts fetch after a change. Each is made once for all viewers with the same key and page, and kept
+/// for a second.
 final class LivePages: Sendable {
     struct Name: Hashable {
         let key: UUID
-        /// With its query.
+        /// The path and the query.
         let uri: String
-        /// What the viewers were told.
+        /// The tag of the change that the viewers were told of.
         let change: String
     }
 
@@ -18,13 +18,13 @@ final class LivePages: Sendable {
         let until: Date
     }
 
-    /// Pages kept at a time, and seconds each is.
+    /// The most pages that are kept, and for how many seconds.
     private static let capacity = 256
     private static let lifetime: TimeInterval = 1
 
     private let made = Mutex<[Name: Making]>([:])
 
-    /// - Throws: what `make` throws, for all who asked for the same.
+    /// - Throws: the errors of `make`, to all who wait for the same page.
     func outcome(
         _ name: Name, at now: Date, make: @escaping @Sendable () async throws -> PageResponder.Outcome
     ) async throws -> PageResponder.Outcome {

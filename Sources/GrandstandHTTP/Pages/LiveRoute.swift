@@ -2,8 +2,8 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// `/console/live?event={key}`: tells a page's script when to fetch the page again. Let in by the session, as the pages
-/// are; it ends with it.
+/// `/console/live?event={key}`: the stream that tells a page's script when to fetch the page again. It needs a session,
+/// like the pages, and ends with it.
 struct LiveRoute: Sendable {
     let responder: PageResponder
     let events: any EventStore

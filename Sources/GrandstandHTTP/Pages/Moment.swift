@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// A time for people and for machines, both in UTC. With scripts, people see it in their own zone (`console.js`), also within
-/// a sentence that has `text` in it.
+/// A time for people and machines, in UTC. The script `console.js` shows it in the reader's zone, also within a
+/// sentence that contains `text`.
 struct Moment: Sendable, Equatable {
     /// RFC 3339.
     let iso: String
@@ -18,7 +18,7 @@ struct Moment: Sendable, Equatable {
         isExact = exact
     }
 
-    /// A time that is RFC 3339 already, as reports have it; text of any other form is shown as it is.
+    /// Takes a time in RFC 3339, as reports have it. Other text is shown unchanged.
     init(iso: String) {
         self.iso = iso
         text = RFC3339.date(iso).map { Self.readable(RFC3339.text($0), false) } ?? iso

@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 
 extension PageResponder {
-    /// Does what a form asks for, if it is a form of this session's.
+    /// Performs the action of a form, after checking that the form is from this session.
     func act(_ route: ActionRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         let back = Self.back(request)
         guard FormOrigin.isOurs(request) else {
@@ -45,15 +45,15 @@ extension PageResponder {
         }
     }
 
-    /// The page that answered this form before, where the session's key has ended since: a form that rotates the key one
-    /// is signed in with is sent twice by a double click, or when its answer is loaded anew. Nothing is carried out, and
-    /// it is shown only to the session that has it already, for the same form with the same key typed into it.
+    /// Shows the answer of this form again, although the session's key has ended since. This happens if somebody
+    /// rotates the key they are signed in with and the form is sent twice, by a double click or by reloading the
+    /// answer. Nothing is performed. Only the same session with the same form and key in it gets the answer.
     private func again(
         _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
     ) async -> Response? {
         guard let past = try? await sessions.past(text) else { return nil }
         var fields = read
-        // A body is read once.
+        // A body can be read only once.
         if fields == nil { fields = try? await FormBody.fields(of: request, upTo: ActionRoute.standardLimit) }
         guard let fields,
             case .valid(let token) = FormToken.read(fields["token"], for: past.session, now: now())
@@ -86,7 +86,7 @@ extension PageResponder {
         }
     }
 
-    /// Asks for the key once more, where nothing can be undone.
+    /// Checks the key in the form, for actions that cannot be undone.
     private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
         guard let secret = fields["currentKey"] else {
             throw APIProblem(
@@ -99,7 +99,7 @@ extension PageResponder {
                 throw door.refusal("That is another key than the one you signed in with.")
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
-            // The key may have ended meanwhile, by the same form.
+            // The same form may have ended the key in the meantime.
             _ = try await sessions.signedIn(signedIn.secret, isUse: false)
             throw APIProblem(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
@@ -107,7 +107,7 @@ extension PageResponder {
         }
     }
 
-    /// The page the form was on, as far as the browser says: one of ours.
+    /// The page that contained the form, from `Referer` if that is a page of this server; otherwise the overview.
     private static func back(_ request: Request) -> String {
         let referrer = request.headers[.referer] ?? ""
         guard let start = referrer.firstRange(of: "://")?.upperBound,
@@ -117,7 +117,7 @@ extension PageResponder {
         return ConsolePath.returning(to: String(referrer[slash...]))
     }
 
-    /// The refusal of another site's form: no key is at fault.
+    /// The refusal of a form of another site. No key counts as wrong.
     static func foreign(_ advice: String) -> APIProblem {
         APIProblem(
             status: 403, title: "This form is not of this server",
@@ -126,7 +126,7 @@ extension PageResponder {
 }
 
 extension APIKey {
-    /// A key that opens nothing any more, for who asks by its name only.
+    /// Stands for a key that is no longer valid, where only its ID is needed.
     fileprivate static func over(_ id: UUID) -> APIKey {
         let past = Date(timeIntervalSince1970: 0)
         return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)

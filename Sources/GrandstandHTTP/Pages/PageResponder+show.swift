@@ -3,12 +3,12 @@ internal import HTTPTypes
 internal import Hummingbird
 
 extension PageResponder {
-    /// Shows a page to a session whose key may see it.
+    /// Shows a page, if the session's key has the required scope.
     func show(_ route: PageRoute, _ request: Request, _ context: ConsoleContext) async -> Response {
         guard let text = SessionCookie.value(SessionCookie.name, in: request) else {
             return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
         }
-        // Set by our script when something has changed; browsers let no other site's set it.
+        // Only this server's script can set this header; browsers do not let other sites set it.
         let change = request.headers[.grandstandLive]
         var visitor: Visitor?
         var session: SessionSecret?
@@ -32,7 +32,7 @@ extension PageResponder {
         }
     }
 
-    /// What a page came to, before it is anybody's own.
+    /// A page or a redirection, before the session's token and cookies are added.
     enum Outcome: Sendable {
         case page(RenderedPage, status: HTTPResponse.Status)
         case elsewhere(String, notice: String?)
@@ -48,7 +48,8 @@ extension PageResponder {
         return outcome(try await route.handler(visit), visit, request, notice: notice)
     }
 
-    /// A notice for this page; what scripts fetch again is others' page, too (`LivePages`).
+    /// The notice for this page. There is none if a script fetches the page, because other viewers get the same copy
+    /// (`LivePages`).
     private static func notice(in request: Request) -> String? {
         request.headers[.grandstandLive] == nil ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
     }
@@ -68,7 +69,7 @@ extension PageResponder {
         let visitor = Visitor(key: visit.key, path: visit.path)
         switch answer {
         case .page(let page):
-            // What answers a form is not shown anew: that would send it again.
+            // The answer to a form does not reload itself, because that would send the form again.
             let refresh = (request.method == .post ? nil : page.refresh).map { seconds in
                 Refresh(
                     seconds: seconds, path: visit.path, query: request.uri.query,

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// Makes answers of pages and of whatever goes wrong.
+/// Makes the responses with pages, and the pages for errors.
 struct PageResponder: Sendable {
     let templates: ConsoleTemplates
     let sessions: Sessions
@@ -29,9 +29,9 @@ struct PageResponder: Sendable {
         return response
     }
 
-    /// The form to sign in with, for who was signed in.
+    /// The sign-in page after a session has ended.
     ///
-    /// - Parameter next: where it goes on then.
+    /// - Parameter next: the page after signing in.
     func signedOut(_ problem: Problem, next: String, _ request: Request, nothingSent: Bool = false) -> Response {
         let fault = "You were signed out: \(problem.detail)" + (nothingSent ? " Nothing was sent." : "")
         var response = signIn(SignIn(returningTo: next, fault: fault), status: .unauthorized)
@@ -39,7 +39,7 @@ struct PageResponder: Sendable {
         return response
     }
 
-    /// A page that says what went wrong and what to do.
+    /// A page that explains the error and says what to do.
     func refusal(
         _ error: any Error, _ visitor: Visitor?, _ session: SessionSecret?, _ request: Request,
         _ context: ConsoleContext
@@ -58,7 +58,7 @@ struct PageResponder: Sendable {
         }
     }
 
-    /// A page about a refusal, under its status.
+    /// The page of a problem, with the problem's status.
     func response(
         to problem: APIProblem, _ visitor: Visitor?, _ session: SessionSecret?, page: () -> any ConsolePage
     ) -> Response {
@@ -79,7 +79,7 @@ struct PageResponder: Sendable {
         return RenderedPage(templates.html(page, frame))
     }
 
-    /// - Parameter session: whose form tokens it has.
+    /// - Parameter session: the session whose tokens are put into the page's forms.
     static func response(
         _ page: RenderedPage, status: HTTPResponse.Status = .ok, session: SessionSecret?, now: Date
     ) -> Response {
@@ -92,13 +92,13 @@ struct PageResponder: Sendable {
             body: ResponseBody(byteBuffer: page.body(token: session.map { FormToken.text(for: $0, now: now) } ?? "")))
     }
 
-    /// Nothing from elsewhere, no place in other sites' frames; one stylesheet, one script and forms, all ours, and none
-    /// of it in a page's text.
+    /// Allows one stylesheet, one script and forms, all from this server and none inline. It allows nothing from other
+    /// servers, and no other site may put a page into a frame.
     static let contentSecurityPolicy =
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 
-    /// - Throws: `forbidden`, which says what is missing.
+    /// - Throws: `forbidden`, which names the missing scope.
     static func check(_ key: APIKey, for scope: APIKey.Scope?) throws(Problem) {
         guard let scope, !key.holds(scope) else { return }
         let held = APIKey.Scope.allCases.filter(key.scopes.contains).map(\.rawValue).joined(separator: ", ")
@@ -109,7 +109,7 @@ struct PageResponder: Sendable {
     }
 }
 
-/// Makes pages of errors that no page has answered.
+/// Makes pages of errors that no route has handled.
 struct ErrorPages: RouterMiddleware {
     typealias Context = ConsoleContext
 

@@ -1,22 +1,22 @@
 internal import Grandstand
 
-/// One page for signed-in people: where it is, which scope it takes, what it shows.
+/// One page: its path, the scope it requires, and its handler.
 struct PageRoute: Sendable {
     typealias Handler = @Sendable (Visit) async throws -> Answer
 
     enum Answer: Sendable {
         case page(any ConsolePage)
-        /// Somewhere else in the console.
+        /// Redirects to another page of the console.
         case elsewhere(String)
-        /// Somewhere else, which says what was done.
+        /// Redirects to another page, which shows the notice about what was done.
         case done(String, notice: String)
-        /// The page again with what is wrong, under the refusal's status.
+        /// Shows the page with the refusal, under the refusal's status.
         case refused(any ConsolePage, status: Int)
     }
 
-    /// Hummingbird's syntax, from the root: `/console/events/:key`.
+    /// The path in Hummingbird's syntax: `/console/events/:key`.
     let path: String
-    /// `nil`: any key.
+    /// `nil`: every key may see the page.
     let scope: APIKey.Scope?
     let handler: Handler
 
@@ -27,7 +27,7 @@ struct PageRoute: Sendable {
     }
 }
 
-/// Pages that belong together, and what their forms do. A form is sent to where what it does is named:
+/// Pages that belong together, and the actions of their forms. A form's address ends with the action:
 /// `/console/keys/{id}/revoke`.
 protocol PageGroup: Sendable {
     var routes: [PageRoute] { get }

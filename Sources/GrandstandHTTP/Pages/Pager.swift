@@ -1,16 +1,16 @@
 internal import Grandstand
 
-/// The way through a long list.
+/// The links through a long list.
 struct Pager: Sendable {
-    /// The first page; `nil` on it.
+    /// The link to the first page; `nil` if this is the first page.
     let start: String?
-    /// `nil` on the last page.
+    /// The link to the next page; `nil` on the last page.
     let onward: String?
     let isNeeded: Bool
 
     /// - Parameters:
-    ///   - path: where the list is; `nil`: where it was asked for.
-    ///   - query: what the list is narrowed by; it stays.
+    ///   - path: the path of the list; `nil`: the path of this request.
+    ///   - query: the filter of the list, which the links keep.
     init(
         _ visit: Visit, path: String? = nil, query: [(name: String, value: String?)] = [], nextCursor: String?
     ) {

@@ -2,20 +2,20 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Mustache
 
-/// What stands in a cell of a table, or beside the name of a fact. The template `pieces` writes each kind.
+/// A part of a table cell or of a fact. The template `pieces` has one form for each kind.
 enum Piece: Sendable, Equatable {
-    /// Our own words.
+    /// Text of the console.
     case words(String)
-    /// The same, on a line of their own.
+    /// Text of the console on a separate line.
     case line(String)
-    /// Somebody else's words, which may run from right to left.
+    /// Text from outside, which may run from right to left.
     case quoted(String)
     case code(String)
     case link(Link)
-    /// A link whose words are a time.
+    /// A link whose text is a time.
     case dated(DatedLink)
     case time(Moment)
-    /// A state by its own word, which colours it.
+    /// A state. Its word also selects the colour.
     case state(String)
     case level(Level)
     case bar(Bar)
@@ -37,11 +37,11 @@ enum Piece: Sendable, Equatable {
         let text: String
     }
 
-    /// A button that does one thing with a row.
+    /// A button for one action on a row.
     struct SmallForm: Sendable, Equatable {
         struct Field: Sendable, Equatable {
             let name: String
-            /// What it says; of a field that is typed into, its label.
+            /// The value that is sent; for a field that people fill in, its label.
             let value: String
         }
 
@@ -69,7 +69,7 @@ enum Piece: Sendable, Equatable {
         key.map { Piece.link($0.rawValue, ConsolePath.event($0)) } ?? .words(words)
     }
 
-    /// Whether it leaves its place empty.
+    /// Whether it shows nothing.
     var isEmpty: Bool {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
@@ -78,7 +78,8 @@ enum Piece: Sendable, Equatable {
     }
 }
 
-/// Templates ask for a piece by its kind: one that it is not of is told at once, and not looked for around it.
+/// Gives templates a piece by its kind. For another kind it answers `false` itself, so that Mustache does not look in
+/// the enclosing values.
 extension Piece: MustacheParent {
     static let kinds: Set = [
         "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar", "form",
@@ -101,7 +102,7 @@ extension Piece: MustacheParent {
     }
 }
 
-/// A name and what there is to say of it, in a list of such.
+/// A name with its value, for a list of facts.
 struct Fact: Sendable {
     let name: String
     let pieces: [Piece]
@@ -115,6 +116,6 @@ struct Fact: Sendable {
 }
 
 extension [Fact] {
-    /// Those that say something.
+    /// The facts that have a value.
     var said: [Fact] { filter { !$0.pieces.isEmpty } }
 }

@@ -1,11 +1,11 @@
 internal import Grandstand
 
-/// A refusal, for people.
+/// The page of a problem.
 struct ProblemPage: ConsolePage {
     var template: TemplateName { .problem }
     let title: String
     let detail: String
-    /// The request's ID, which the log has, too.
+    /// The request's ID, which is also in the log.
     let requestID: String
 
     init(_ problem: APIProblem, requestID: String) {

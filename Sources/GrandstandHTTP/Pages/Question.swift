@@ -1,16 +1,16 @@
 internal import Grandstand
 
-/// A page that says what a button will do, before it.
+/// A page that explains an action and asks before it is performed.
 struct Question: ConsolePage {
     var template: TemplateName { .question }
     let title: String
-    /// What will happen, sentence by sentence.
+    /// The explanation, one sentence each.
     let words: [String]
-    /// What matters for the decision.
+    /// Facts for the decision.
     let facts: [Fact]
-    /// What may be chosen; each is a button.
+    /// The answers; each is a button.
     let choices: [Option]
-    /// Whether the key is asked for once more.
+    /// Whether the key must be entered again.
     let asksForKey: Bool
     let action: String
     let backHref: String

@@ -1,9 +1,9 @@
 internal import Grandstand
 internal import JSON
 
-/// JSON as people read it: a member a line. Names, strings and numbers stay as they were written.
+/// JSON formatted for people, one member a line. Names, strings and numbers stay as they were written.
 enum ReadableJSON {
-    /// - Returns: text that is no JSON as it is; what is longer than `maximumBytes` is cut.
+    /// - Returns: text that is not JSON unchanged. Text longer than `maximumBytes` is cut.
     static func text(_ bytes: [UInt8], maximumBytes: Int = 20_000) -> String {
         guard let value = try? JSONValue(parsing: bytes, maximumValues: .max) else {
             return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))
@@ -14,14 +14,14 @@ enum ReadableJSON {
         return escaped(String(decoding: text.prefix(maximumBytes), as: UTF8.self)) + (isCut ? "…" : "")
     }
 
-    /// JSON in one line, as it was written but for the white space; text that is no JSON as it is.
+    /// JSON in one line without white space. Text that is not JSON is unchanged.
     static func line(_ bytes: [UInt8]) -> String {
         let compact = (try? JSONValue(parsing: bytes, maximumValues: .max))?.compact ?? bytes
         return escaped(String(decoding: compact.prefix(500), as: UTF8.self))
     }
 
-    /// JSON text in which what hides or turns the text around it is spelled out, `\\u202e`: it means the same, and a form
-    /// brings it back unchanged.
+    /// JSON text in which characters that are invisible or change the text's direction are escaped, such as `\\u202e`.
+    /// The meaning is the same, and a form sends it back unchanged.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return json }
         var text = ""
@@ -66,7 +66,7 @@ enum ReadableJSON {
 }
 
 extension JSONValue {
-    /// Whether there is something in it that has a line of its own.
+    /// Whether one of its values needs separate lines.
     fileprivate var isNested: Bool {
         switch kind {
         case .array(let elements): !elements.isEmpty

@@ -1,28 +1,28 @@
 internal import Grandstand
 
-/// A form that was not carried out: why, and the form again as it was typed, to be corrected and sent.
+/// A form that was refused: the reason, and the form as it was typed, to be corrected and sent again.
 struct RefusedForm: ConsolePage {
     struct Field: Sendable {
         let name: String
         let value: String
-        /// Longer than a line.
+        /// Whether the value needs more than one line.
         let isLong: Bool
     }
 
     var template: TemplateName { .refused }
     let title: String
     let refusal: FormRefusal?
-    /// Where it is sent.
+    /// The address of the form.
     let action: String
     let fields: [Field]
     let asksForKey: Bool
-    /// The record has been changed since the page was made: the form, sent again, would be refused again.
+    /// The record was changed after the page was made, so the form would be refused again.
     let isOutdated: Bool
     let back: String
 
     /// - Parameters:
-    ///   - path: what the form was sent to.
-    ///   - back: the page it was on.
+    ///   - path: the address of the form.
+    ///   - back: the page that contained the form.
     init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
         let hidden = ["etag", "version"]
         let isOutdated = problem.status == 412 && hidden.contains { form[$0] != nil }

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import NIOCore
 
-/// A page's bytes, but for the tokens of its forms: those are each session's own, so that a page that many sessions look
-/// at is made once.
+/// A page's bytes without the tokens of its forms. Each session has its own tokens; the rest is made once for many
+/// sessions.
 struct RenderedPage: Sendable {
-    /// Stands where a token belongs. Nobody outside this process knows it, so no text of anybody's has it.
+    /// The placeholder of a token. Nobody outside this process knows it, so no other text contains it.
     static let tokenPlace = "token-\(UUID().uuidString)"
 
     private let parts: [ArraySlice<UInt8>]

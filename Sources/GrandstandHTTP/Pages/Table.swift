@@ -1,6 +1,5 @@
-/// A table: what its columns make of records. Everything about a column is in one place, and the template `table` writes
-/// all tables alike: numbers and the headings over them to the right, and each cell with its column's name, which stands
-/// before it where there is no room for columns.
+/// A table whose columns are functions of a record. The template `table` writes all tables alike: numbers are
+/// right-aligned, and each cell repeats its column's name for narrow screens.
 struct Table: Sendable {
     struct Heading: Sendable {
         let label: String
@@ -10,7 +9,7 @@ struct Table: Sendable {
     struct Cell: Sendable {
         let label: String
         let isNumber: Bool
-        /// The first one of a row, which names it.
+        /// The first cell of a row is its heading.
         let isHead: Bool
         let pieces: [Piece]
     }
@@ -18,18 +17,18 @@ struct Table: Sendable {
     struct Row: Sendable { let cells: [Cell] }
 
     let caption: String
-    /// Said in place of a table without rows; `nil`: nothing is.
+    /// The text in place of a table without rows; `nil`: no text.
     let nothing: String?
-    /// Needs more room than most.
+    /// Whether the table needs more width than others.
     let isWide: Bool
     let headings: [Heading]
     let rows: [Row]
-    /// Of all records.
+    /// The number of all records, including those left out.
     let count: String
-    /// How many records are left out, in words.
+    /// A sentence with the number of records left out; `nil`: all are shown.
     let remainder: String?
 
-    /// - Parameter limit: rows that are shown at most.
+    /// - Parameter limit: the most rows that are shown.
     init<Record>(
         _ caption: String, nothing: String? = nil, isWide: Bool = false, limit: Int = 200, _ records: [Record],
         _ columns: [Column<Record>]
@@ -52,7 +51,7 @@ struct Table: Sendable {
     }
 }
 
-/// One column: its heading, and what stands in it for a record.
+/// One column: its heading, and the function that fills its cells.
 struct Column<Record> {
     let heading: Table.Heading
     let pieces: (Record) -> [Piece]

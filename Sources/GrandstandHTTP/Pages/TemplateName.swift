@@ -1,6 +1,6 @@
-/// Every template: a file in Templates, in the binary.
+/// The templates. Each is a file in Templates, compiled into the binary.
 enum TemplateName: String, CaseIterable, Sendable {
-    // What pages are made of.
+    // Partials.
     case layout, bar, command, facts, notice, option, pager, pieces, refusal, table, time, token
     case appForm = "app-form"
     case confirmKey = "confirm-key"
@@ -11,7 +11,7 @@ enum TemplateName: String, CaseIterable, Sendable {
     case key, keys, secret, webhook, webhooks
     case signIn = "sign-in"
     case webhookDelivery = "webhook-delivery"
-    // What organisers work on.
+    // Pages and partials for organisers.
     case check, composer, findings, question, runs, season
     case matchPlot = "match-plot"
     case seasonEvent = "season-event"

@@ -1,6 +1,6 @@
-/// The tags of a Mustache template, to be checked before it is used.
+/// The tags of a Mustache template, for checks before it is used.
 struct TemplateTags {
-    /// What stands between the braces, in order: `#rows`, `>time`, `name`.
+    /// The text between the braces, in order: `#rows`, `>time`, `name`.
     let tags: [String]
 
     init(_ text: String) {
@@ -13,12 +13,12 @@ struct TemplateTags {
         self.tags = tags
     }
 
-    /// Templates that this one is made of.
+    /// The names of the partials and parents that this template uses.
     var parts: [String] {
         tags.filter { $0.hasPrefix(">") || $0.hasPrefix("<") }.map { String($0.dropFirst()).trimmed }
     }
 
-    /// Whether something reaches the page as it is: never here.
+    /// Whether a tag disables escaping. No template may have one.
     var hasUnescaped: Bool { tags.contains { $0.hasPrefix("{") || $0.hasPrefix("&") || $0.hasPrefix("=") } }
 
     private static func next(in text: Substring) -> (Substring.Index, Substring.Index)? {

@@ -2,15 +2,15 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// One request with its key. Whether the key is bound to another app is checked here, as it is in the API.
+/// One request with its key. It checks that the key may access the app in the path, like the API.
 struct Visit: Sendable {
     let key: APIKey
     let query: FormFields
-    /// The path as it was asked for, without its query.
+    /// The path of the request, without the query.
     let path: String
     let parameters: Parameters
     let now: Date
-    /// Carries out a form's work once and keeps its answer under a name (`ConsoleDoor.once`).
+    /// Performs a form's work once, and stores its answer under a name (`ConsoleDoor.once`).
     let once: Once
 
     typealias Once =
@@ -30,10 +30,10 @@ struct Visit: Sendable {
         self.once = once
     }
 
-    /// A part of the path as a part of another.
+    /// A parameter of the path, encoded for another path.
     func segment(_ name: String) -> String { PercentEncoding.encode(parameters.get(name) ?? "") }
 
-    /// The app a list is narrowed to, if one was asked for.
+    /// The app that filters a list; `nil`: all.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func chosenApp() throws(Problem) -> BundleID? {
@@ -42,7 +42,7 @@ struct Visit: Sendable {
         return bundleID
     }
 
-    /// Fifty rows a page.
+    /// A page of 50 rows.
     var page: PageRequest { PageRequest(limit: 50, cursor: query["cursor"]) }
 
     /// Whether this is the first page of a list.

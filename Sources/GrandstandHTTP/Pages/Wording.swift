@@ -1,4 +1,4 @@
-/// Numbers and lists as people read them.
+/// Formats numbers and lists for people.
 enum Wording {
     /// `10,000`
     static func number(_ value: Int) -> String {
@@ -10,7 +10,7 @@ enum Wording {
         return (value < 0 ? "-" : "") + String(text.reversed())
     }
 
-    /// The apps that a key or a webhook is bound to; `nil`: it reaches all.
+    /// The apps that a key or a webhook is bound to; `nil`: all.
     static func apps(_ bundleIDs: [String]?) -> String { bundleIDs.map { $0.joined(separator: ", ") } ?? "all" }
 
     /// `1 channel`, `2,000 channels`
@@ -29,9 +29,9 @@ enum Wording {
         return order.map { "\(number(counts[$0, default: 0])) \($0)" }.joined(separator: ", ")
     }
 
-    /// `com.example.Stadium, production, de`: those that there are.
+    /// `com.example.Stadium, production, de`, without the values that are `nil`.
     static func list(_ words: String?...) -> String { words.compactMap(\.self).joined(separator: ", ") }
 
-    /// An event's key, and the variant of the audience that is meant.
+    /// An event's key, with the variant if there is one.
     static func event(_ key: String, _ variant: String) -> String { variant.isEmpty ? key : "\(key) (\(variant))" }
 }

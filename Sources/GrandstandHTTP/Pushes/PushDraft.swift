@@ -8,7 +8,7 @@ struct PushDraft: Sendable, Hashable {
     let token: DeviceToken
     let request: BroadcastRequest
 
-    /// - Throws: `invalid-request`, `unknown-field`. A refusal names no token.
+    /// - Throws: `invalid-request`, `unknown-field`. The errors never contain the token.
     init(body: JSONValue) throws(Problem) {
         self = try Contract.PushDraft.read(body) { draft, faults throws(Problem) in try PushDraft(draft, &faults) }
     }
@@ -23,7 +23,7 @@ struct PushDraft: Sendable, Hashable {
         self.request = request
     }
 
-    /// What only a start has.
+    /// The fields that only a start has.
     private static func start(
         _ draft: Contract.PushDraft, isWanted: Bool, _ faults: inout RequestFaults
     ) -> BroadcastPayload.Start? {
@@ -48,7 +48,7 @@ struct PushDraft: Sendable, Hashable {
 }
 
 extension DeviceToken {
-    /// - Throws: `internal-error` for text that openapi.yaml does not allow.
+    /// - Throws: `internal-error` for text that the contract should have refused.
     init(allowed text: String) throws(Problem) {
         guard let token = DeviceToken(hex: text) else {
             throw Problem(.internalError, "openapi.yaml allows a token that this server does not.")

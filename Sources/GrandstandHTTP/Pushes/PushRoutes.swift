@@ -5,7 +5,7 @@ internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Single pushes, for teams that keep their tokens themselves: accepted durably, read back at any time.
+/// Single pushes, for teams that store device tokens themselves: accept durably, read.
 struct PushRoutes: Sendable {
     let apps: any AppStore
     let outbox: any Outbox
@@ -23,7 +23,7 @@ struct PushRoutes: Sendable {
     private func accept(_ request: Request, _ context: APIContext) async throws -> Response {
         let path = try context.app()
         let draft = try PushDraft(body: try await request.json())
-        // The path may spell it otherwise.
+        // The path may use another case than the registered bundle ID.
         let app = AppEnvironment(
             bundleID: try await apps.registered(path.bundleID).bundleID, environment: path.environment)
         let wanted = BroadcastIntake(

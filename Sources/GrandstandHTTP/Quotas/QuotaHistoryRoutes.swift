@@ -7,7 +7,7 @@ internal import Hummingbird
 internal import JSON
 internal import NIOCore
 
-/// `/v1/quotas/history`: what each app's limit was taken to, step by step.
+/// `/v1/quotas/history`: the use of each app's quota over time.
 struct QuotaHistoryRoutes: Sendable {
     let history: any QuotaHistoryStore
     let now: @Sendable () -> Date
@@ -24,7 +24,7 @@ struct QuotaHistoryRoutes: Sendable {
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
                 at: "step", "A longer step gives fewer samples.")
         }
-        // By the same address there is another answer.
+        // The answer depends on `Accept`, so caches must keep both forms apart.
         let headers: HTTPFields = [.vary: "Accept"]
         let accepted = MediaRanges(request.headers[.accept] ?? "*/*")
         guard accepted.weight(of: "text/csv") > accepted.weight(of: "application/json") else {
@@ -49,7 +49,7 @@ struct QuotaHistoryRoutes: Sendable {
 }
 
 extension QuotaHistory {
-    /// Reads the query: the last day, in steps that fit, unless it says otherwise.
+    /// Reads the query. The default is the last day, with a step that fits the period.
     fileprivate init(_ context: APIContext, now: Date) throws(Problem) {
         let query = context.query
         let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init)
@@ -85,7 +85,7 @@ extension QuotaHistory {
 }
 
 extension Contract.QuotaHistory {
-    /// The samples, with what they were chosen by.
+    /// The samples together with the query's period and step.
     init(_ history: QuotaHistory, _ samples: [QuotaSample]) {
         self.init(
             from: history.from, to: history.to, step: history.step, items: samples.map(Contract.QuotaSample.init))

@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// An app's places in one environment over time, as a drawing and as a table: what was, now, what the declared events
-/// will take, and the limit. Pure: values and a span of time in, coordinates out.
+/// A drawing and a table of an app's channel places in one environment: the past, now, the forecast from declared
+/// events, and the limit. It is a pure function of its values.
 struct QuotaPlot: Sendable {
-    /// A run of samples without a gap.
+    /// Samples in a row without a gap.
     struct Line: Sendable {
         /// `x,y x,y …`
         let points: String
@@ -15,11 +15,11 @@ struct QuotaPlot: Sendable {
     struct Tick: Sendable {
         let position: Int
         let text: String
-        /// RFC 3339, for the reader's zone; `nil` for a number of channels.
+        /// RFC 3339, so that the page's script can show the reader's zone; `nil` for a number of channels.
         let iso: String?
     }
 
-    /// Names the drawing's title.
+    /// The ID of the drawing's title element.
     let id: String
     let heading: String
     let summary: String
@@ -31,12 +31,12 @@ struct QuotaPlot: Sendable {
     let history: [Line]
     let forecast: Line
     let nowX: Int
-    /// `nil`: so far above that it would make the rest flat; the heading says it.
+    /// `nil`: the limit is so high that the curve would be flat. The heading names it.
     let limitY: Int?
     let limitText: String
     let valueTicks: [Tick]
     let timeTicks: [Tick]
-    /// The same in numbers.
+    /// The same numbers as a table.
     let numbers: Table
 
     private static let width = 720
@@ -45,9 +45,9 @@ struct QuotaPlot: Sendable {
     private static let top = 12
 
     /// - Parameters:
-    ///   - samples: of the app and environment, the oldest first.
-    ///   - step: seconds between two of them; what is farther apart is a gap.
-    ///   - span: seconds shown before `now`, and after.
+    ///   - samples: the samples of the app and environment, the oldest first.
+    ///   - step: seconds between two samples. Samples that are further apart have a gap between them.
+    ///   - span: the seconds shown before `now`, and also after it.
     init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
         let app = quota.place
         let taken = quota.taken
@@ -99,7 +99,7 @@ struct QuotaPlot: Sendable {
 
     private typealias Point = (at: Date, count: Int)
 
-    /// What is missing stays missing: no line is drawn over it.
+    /// Splits the samples where some are missing, so that no line is drawn over the gap.
     private static func runs(_ points: [Point], gap: Double) -> [[Point]] {
         var runs: [[Point]] = []
         for point in points {
@@ -112,7 +112,7 @@ struct QuotaPlot: Sendable {
         return runs
     }
 
-    /// A count holds until the next one.
+    /// A step curve: a count stays the same until the next one.
     private static func stairs(_ points: [Point], until end: Date) -> [Point] {
         var stairs: [Point] = []
         for point in points {
@@ -123,13 +123,14 @@ struct QuotaPlot: Sendable {
         return stairs
     }
 
-    /// Some of them, evenly, for a table that is read aloud.
+    /// At most 24 points at equal distances, so that the table can be read aloud.
     private static func thinned(_ points: [Point]) -> [Point] {
         let stride = max(1, (points.count + 23) / 24)
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
 
-    /// 1, 2 or 5 times a power of ten, and never an odd number: the half is a label, too.
+    /// The smallest of 1, 2, 4, 6, 8 or 10 times a power of ten that is not below `value`. It is always even, because
+    /// the axis also has a label at half of it.
     private static func roundUp(_ value: Int) -> Int {
         var unit = 1
         while unit * 10 < value { unit *= 10 }
@@ -137,7 +138,7 @@ struct QuotaPlot: Sendable {
         return max(2, rounded)
     }
 
-    /// `20:45` within a day, else `11-21`; UTC.
+    /// `20:45` if the span is a day at most, otherwise `11-21`; UTC.
     private static func label(_ date: Date, span: TimeInterval) -> String {
         let text = RFC3339.text(date)
         return span <= 86_400 ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))

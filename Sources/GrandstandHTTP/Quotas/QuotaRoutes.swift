@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 
-/// `/v1/quotas`: how much of each app's limit is taken, and when it will not do any more.
+/// `/v1/quotas`: how much of each app's limit is used, and when it will be exceeded.
 struct QuotaRoutes: Sendable {
     let channels: any ChannelStore
     let tenure: ChannelTenure
@@ -12,7 +12,7 @@ struct QuotaRoutes: Sendable {
 
     var routes: [Route] { [Route(.listQuotas, list)] }
 
-    /// In order of bundle IDs, both environments of an app together.
+    /// Sorted by bundle ID, with both environments of an app together.
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let part = try context.query.page()
         let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }
@@ -26,7 +26,7 @@ struct QuotaRoutes: Sendable {
     }
 }
 
-/// Where a page of quotas ends: an app in an environment.
+/// The end of a page of quotas: an app in an environment.
 struct QuotaCursor: Comparable {
     private let bundleID: BundleID
     private let environment: APNsEnvironment
@@ -36,7 +36,7 @@ struct QuotaCursor: Comparable {
         environment = quota.environment
     }
 
-    /// Reads what `text` wrote.
+    /// Parses the text of a cursor.
     ///
     /// - Throws: `invalid-request` for anything else.
     init(_ text: String) throws(Problem) {

@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// What phones showed, and when: reported by a sample of them, told to organisers.
+/// Receipts of messages: a sample of phones reports what they showed and when, and organisers read the summary.
 struct ReceiptRoutes: Sendable {
     let receipts: any ReceiptStore
     let sampling: ReceiptSampling
@@ -23,7 +23,7 @@ struct ReceiptRoutes: Sendable {
         let arrivedAt = now()
         let proof = try InstallationProof(request, context)
         let batch = try ReceiptBatch(body: try await request.json(), arrivedAt: arrivedAt)
-        // Receipts of installations that were not asked would let senders shape the sample.
+        // Receipts of installations that are not in the sample are dropped, because senders could otherwise distort it.
         let isSampled = sampling.includes(proof.id.id)
         let recorded = try await proof.proved(limits, at: arrivedAt) {
             try await receipts.record(
@@ -40,8 +40,8 @@ struct ReceiptRoutes: Sendable {
 }
 
 extension ReceiptBatch {
-    /// Reads the body of a report. The server's clock is taken when the request arrived, so that a slow body makes no
-    /// clock look slow.
+    /// Reads the body of a report. `arrivedAt` is the time when the request arrived; otherwise a slow upload would look
+    /// like a phone whose clock is slow.
     init(body: JSONValue, arrivedAt: Date) throws(Problem) {
         let batch = try Contract.ReceiptBatch.read(body)
         self.init(
@@ -51,7 +51,7 @@ extension ReceiptBatch {
             }, sentAt: batch.sentAt, arrivedAt: arrivedAt)
     }
 
-    /// Proves the installation and says nothing.
+    /// A batch without receipts, which still proves the installation's secret.
     fileprivate var emptied: ReceiptBatch {
         var batch = self
         batch.items = []
@@ -60,7 +60,7 @@ extension ReceiptBatch {
 }
 
 extension Contract.EventReceipts {
-    /// - Parameter share: of the installations that are asked for receipts.
+    /// - Parameter share: the share of installations that are asked for receipts.
     init(_ reports: [(app: AppEnvironment, report: ReceiptReport)], share: Double) {
         self.init(
             share: share,
@@ -78,7 +78,7 @@ extension Contract.MessageReceipts {
         self.init(
             timestamp: message.timestamp, acceptedAt: message.acceptedAt, shown: message.shown,
             clockUnknown: message.clockUnknown, shownEarly: message.shownEarly,
-            // To the tenth of a second, as they are counted.
+            // Times are stored to the tenth of a second.
             seconds: message.seconds.map {
                 Contract.Percentiles(p50: $0.p50.tenths, p95: $0.p95.tenths, p99: $0.p99.tenths)
             })

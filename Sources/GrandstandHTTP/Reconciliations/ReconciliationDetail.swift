@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Grandstand
 internal import JSON
 
-/// One reconciliation: what it found, what it did or would do.
+/// The page of one reconciliation: its findings, and its actions or planned actions.
 struct ReconciliationDetail: ConsolePage {
     var template: TemplateName { .reconciliation }
     let title: String
@@ -64,7 +64,8 @@ struct ReconciliationDetail: ConsolePage {
         ]
     }
 
-    /// What there is to be done about it, if anything; after an alarm, replacing everything is asked for by its name.
+    /// The reconciliations that make sense after this one. After the alarm that the capability is off, only an explicit
+    /// `recreate` replaces the channels.
     private static func runs(_ report: ReconciliationReading) -> [Reconciling] {
         var runs: [Reconciling] = [.look]
         switch report.alarm {

@@ -4,7 +4,7 @@ internal import GrandstandContract
 internal import GrandstandService
 internal import JSON
 
-/// Reconciliations that people run: each with what it will do in words, and those that nothing brings back with the key.
+/// The forms that run a reconciliation. Each says what it will do; actions that cannot be undone also ask for the key.
 struct ReconciliationForms: PageGroup {
     let apps: any AppStore
     let operations: ReconciliationOperations
@@ -42,7 +42,7 @@ struct ReconciliationForms: PageGroup {
     private func run(_ doing: Reconciling, _ submission: Submission) async throws -> PageRoute.Answer {
         let app = try submission.visit.app()
         let options = doing.options(within: limits)
-        // An interrupted run is simply run again.
+        // There is nothing to recover: an interrupted reconciliation is run again.
         let report = try await submission.onceAsJSON(
             .reconcile, recover: { _ in ReconciliationReport?.none },
             { try await operations.reconcile(app, options, by: $0.actor) })

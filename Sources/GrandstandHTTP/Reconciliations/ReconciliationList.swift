@@ -23,7 +23,7 @@ struct ReconciliationList: ConsolePage {
     }
 
     static func table(_ reports: [ReconciliationReading], _ app: AppEnvironment) -> Table {
-        /// Of what was found, when the list has it.
+        /// A count of findings, unless the list leaves the findings out.
         func many(_ label: String, _ count: @escaping (ReconciliationReading) -> Int) -> Column<ReconciliationReading> {
             Column(label, isNumber: true) { [.words($0.isAbridged ? "see the report" : Wording.number(count($0)))] }
         }
@@ -42,11 +42,11 @@ struct ReconciliationList: ConsolePage {
     }
 }
 
-/// A reconciliation that may be run from here.
+/// A reconciliation that can be started on this page.
 struct RunRow: Sendable {
     let label: String
     let words: String
-    /// Where it is run at once; `nil`: it is asked about first.
+    /// The address that runs it at once; `nil`: a page asks first.
     let runAction: String?
     let askHref: String?
 

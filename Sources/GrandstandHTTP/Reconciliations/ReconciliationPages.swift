@@ -2,7 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// `/console/apps/{bundleId}/{environment}/reconciliations`: what was found, and what was done about it.
+/// `/console/apps/{bundleId}/{environment}/reconciliations`: the reports of reconciliations.
 struct ReconciliationPages: PageGroup {
     let apps: any AppStore
     let store: any ReconciliationStore

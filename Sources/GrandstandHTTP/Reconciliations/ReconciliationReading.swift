@@ -1,8 +1,8 @@
 internal import Grandstand
 internal import JSON
 
-/// A reconciliation's report, read off the JSON it is kept as. What a newer version wrote and this one does not know is
-/// left out; what is not there is empty.
+/// A reconciliation's report, read from the stored JSON. Members that a newer version added are ignored, and missing
+/// members are empty.
 struct ReconciliationReading: Sendable {
     let id: String
     let actor: String
@@ -14,15 +14,15 @@ struct ReconciliationReading: Sendable {
     let matched: Int
     let alarm: ReconciliationReport.Alarm?
     let notes: [String]
-    /// Channels.
+    /// Channels that Apple's list does not have.
     let missing: [JSONValue]
     let unmanaged: [JSONValue]
-    /// The plan, and what became of it.
+    /// The planned actions with their results.
     let actions: [JSONValue]
-    /// The lists were left out: the report itself has them.
+    /// Whether the lists are left out; the full report contains them.
     let isAbridged: Bool
 
-    /// - Throws: `malformed-json`, which the database does not hold.
+    /// - Throws: `malformed-json`, which stored reports never cause.
     init(_ bytes: [UInt8]) throws(Problem) {
         let json = try JSONValue(parsing: bytes, maximumValues: .max)
         id = json.text("id")

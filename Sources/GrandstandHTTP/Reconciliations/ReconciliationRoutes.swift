@@ -6,7 +6,7 @@ internal import GrandstandService
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/{environment}/reconciliations`: Apple's list against the ledger.
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`: compares Apple's list with the ledger.
 struct ReconciliationRoutes: Sendable {
     let apps: any AppStore
     let store: any ReconciliationStore
@@ -15,7 +15,7 @@ struct ReconciliationRoutes: Sendable {
 
     var routes: [Route] {
         [
-            // Nothing is begun that a repetition could take up: an interrupted run is simply run again.
+            // There is nothing to recover: an interrupted reconciliation is run again.
             Route(.reconcile, recover: { _, _ in nil }, create),
             Route(.listReconciliations, list),
             Route(.getReconciliation, get),
@@ -46,11 +46,11 @@ struct ReconciliationRoutes: Sendable {
     }
 }
 
-/// The limits of deletions in a reconciliation by hand.
+/// How much a reconciliation that a person runs may delete.
 package struct ReconciliationLimits: Sendable {
-    /// Seconds since first sight before an unmanaged channel may be deleted.
+    /// Seconds that an unmanaged channel must have been known before it may be deleted.
     package let grace: TimeInterval
-    /// Deletions of one run.
+    /// The most deletions of one run.
     package let deleteBudget: Int
 
     package init(grace: TimeInterval, deleteBudget: Int) {
@@ -59,7 +59,7 @@ package struct ReconciliationLimits: Sendable {
     }
 }
 
-/// JSON text that was written before.
+/// JSON text that is already written.
 struct WrittenJSON: JSONWritable, Sendable {
     let bytes: [UInt8]
 

@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import JSON
 
-/// A reconciliation that a person may run, and what it will do, in words.
+/// A kind of reconciliation that a person may run, with its description.
 enum Reconciling: String, Sendable, CaseIterable {
     case look
     case apply
@@ -9,7 +9,7 @@ enum Reconciling: String, Sendable, CaseIterable {
     case deleteUnmanaged = "delete-unmanaged"
     case recreate
 
-    /// On its button.
+    /// The text of its button.
     var label: String {
         switch self {
         case .look: "Compare now"
@@ -38,10 +38,10 @@ enum Reconciling: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether nothing brings back what it does.
+    /// Whether its effect cannot be undone.
     var isIrreversible: Bool { self == .deleteUnmanaged || self == .recreate }
 
-    /// Of `grandstand reconcile`.
+    /// The flags of `grandstand reconcile`.
     var flags: [String] {
         switch self {
         case .look: []
@@ -56,7 +56,7 @@ enum Reconciling: String, Sendable, CaseIterable {
             recreate: self == .recreate, grace: limits.grace, deleteBudget: limits.deleteBudget)
     }
 
-    /// What an action of a plan means, by its word in reports; the word itself, when a newer version wrote it.
+    /// Describes an action of a report. A word that a newer version wrote is returned unchanged.
     static func meaning(of action: String) -> String {
         switch action {
         case "mark-missing":

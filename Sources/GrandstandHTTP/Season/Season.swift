@@ -3,18 +3,18 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// What is to come: events by day with the places they take, and those that are overdue; of all seasons or of one.
+/// The calendar of events: events by day with the channel places they need, and overdue events; for all seasons or one.
 struct Season: ConsolePage {
     var template: TemplateName { .season }
     let title = "Season"
-    /// Whole weeks, from Monday on.
+    /// The days of whole weeks, beginning on a Monday.
     let days: [SeasonDays.Day]
     let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     let nothingDeclared: String?
     let earlierHref: String
     let laterHref: String
     let fromDate: String
-    /// The one season that is shown; empty: all.
+    /// The name of the season; empty: all.
     let season: String
     let overdue: [SeasonEvent]
     let forecasts: Table
@@ -22,16 +22,16 @@ struct Season: ConsolePage {
     let eventsLeftOut: String?
 
     static let length = 28
-    /// Events of a day that are shown at once; the rest is behind a line.
+    /// The events of a day that are visible at once. The rest is collapsed.
     private static let shownOfDay = 6
 
     struct Contents: Sendable {
         var events: [Event] = []
-        /// There are more than were read.
+        /// Whether there are more events than were read.
         var isCut = false
         var overdue: [Event] = []
         var quotas: [Quota] = []
-        /// Whether the key may see more of them than what there is room for.
+        /// Whether the key may see more of the quotas than the number of places.
         var showsForecasts = false
     }
 
@@ -59,7 +59,7 @@ struct Season: ConsolePage {
             contents.isCut ? "These days have more events than are counted here; the list of events has them all." : nil
     }
 
-    /// The places of each app: now, and the most that are foreseen.
+    /// The table of places of each app: now, and the most in the forecast.
     private static func forecasts(_ quotas: [Quota]) -> Table {
         Table(
             "Channels that are taken now, and the most that all declared events will take", limit: .max, quotas,
@@ -71,7 +71,7 @@ struct Season: ConsolePage {
             ])
     }
 
-    /// From when on there are more places needed than there are.
+    /// The time from which the forecast exceeds the limit.
     static func excess(_ moment: Moment?) -> [Piece] {
         moment.map { [Piece.level("critical", "from"), .time($0)] } ?? [.words("never")]
     }

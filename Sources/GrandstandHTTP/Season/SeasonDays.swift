@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// Events by day, and the places that they take. Days are UTC's, for they are the same for everybody who looks.
+/// Events by day with the channel places they need. Days are in UTC, so that they are the same for everybody.
 struct SeasonDays: Sendable {
     struct Day: Sendable, Equatable {
         /// `2026-11-28`
@@ -14,15 +14,15 @@ struct SeasonDays: Sendable {
         let isToday: Bool
         let isPast: Bool
         var events: [SeasonEvent]
-        /// Those that are behind a line, and the line.
+        /// The collapsed events, and the text that opens them.
         var moreEvents: [SeasonEvent] = []
         var moreText = ""
-        /// The most that are taken at once by the events that are shown, for each app and environment.
+        /// The most places that the shown events take on this day, for each app and environment.
         var places: [DayPlaces]
 
-        /// The same with no more than so many events before the line.
+        /// The same day with the events after `limit` collapsed.
         ///
-        /// - Parameter isOfOneApp: whether the whole page is, whose name need not stand on each day then.
+        /// - Parameter isOfOneApp: whether the whole page has only one app, so that its name is left out.
         func folded(after limit: Int, isOfOneApp: Bool) -> Day {
             var day = self
             if isOfOneApp { for place in day.places.indices { day.places[place].app = nil } }
@@ -37,8 +37,8 @@ struct SeasonDays: Sendable {
     let days: [Day]
 
     /// - Parameters:
-    ///   - events: those that begin from two days before `first` on: yesterday's still hold places.
-    ///   - capacities: places there are, for apps whose quota is known.
+    ///   - events: the events that start up to two days before `first`, or later. Earlier ones may still hold places.
+    ///   - capacities: the number of places of each app whose quota is known.
     init(
         _ events: [Event], first: Date, count: Int, capacities: [AppEnvironment: Int], tenure: ChannelTenure, now: Date
     ) {
@@ -84,10 +84,10 @@ struct SeasonDays: Sendable {
         Date(timeIntervalSince1970: (date.timeIntervalSince1970 / day).rounded(.down) * day)
     }
 
-    /// The midnight with which the week of a time begins.
+    /// The midnight at which the week of `date` begins.
     static func monday(_ date: Date) -> Date {
         let midnight = midnight(date)
-        // The first day of 1970 was a Thursday.
+        // 1 January 1970 was a Thursday.
         let days = Int(midnight.timeIntervalSince1970 / day)
         return midnight.addingTimeInterval(-Double(((days + 3) % 7 + 7) % 7) * day)
     }
@@ -101,7 +101,7 @@ struct SeasonDays: Sendable {
         return (0..<count).contains(index) ? index : nil
     }
 
-    /// When an audience's channel holds its place; `nil`: it holds none any more.
+    /// The time during which an audience's channel holds a place; `nil`: it holds none.
     private static func span(
         _ event: Event, _ audience: Audience, _ channel: Audience.ChannelStatus, _ tenure: ChannelTenure, _ now: Date
     ) -> ClosedRange<Date>? {
@@ -130,7 +130,7 @@ struct SeasonDays: Sendable {
 }
 
 extension Event {
-    /// An event that is over and has no channel gets none.
+    /// Whether the channel exists or will be created. An event that is over gets no new channel.
     fileprivate func hasOrWillHave(_ channel: Audience.ChannelStatus) -> Bool {
         !state.isOver || channel.state == .active || channel.state == .retiring
     }
@@ -142,12 +142,12 @@ struct SeasonEvent: Sendable, Equatable {
     let href: String
     let name: String
     let state: String
-    /// The same, unless it is merely scheduled.
+    /// The state, unless it is `scheduled`.
     let notable: String?
     let startsAt: Moment
-    /// `2 places` of channels; tokens take none.
+    /// `2 places`: the places that its channels need. Audiences by token need none.
     let placesText: String
-    /// `nil`: there is no channel, and there will be none.
+    /// `nil`: there is no channel, and none will be created.
     let channelsText: String?
 
     init(_ event: Event) {
@@ -166,13 +166,13 @@ struct SeasonEvent: Sendable, Equatable {
     }
 }
 
-/// Places of one app on one day.
+/// The places of one app on one day.
 struct DayPlaces: Sendable, Equatable {
-    /// `nil` where it is clear which one it is.
+    /// `nil` if the page has only one app.
     var app: String?
     /// `12 of 10,000`
     let text: String
-    /// The level's word from 80 % of the limit on.
+    /// `warning` or `critical`, from 80 % of the limit.
     let placesWarning: String?
 
     init(_ app: AppEnvironment, taken: Int, capacity: Int?) {

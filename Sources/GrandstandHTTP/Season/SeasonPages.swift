@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/season`: events by day, and how they come to be.
+/// `/console/season`: the calendar, and the forms that declare events.
 struct SeasonPages: PageGroup {
     let apps: any AppStore
     let channels: any ChannelStore
@@ -11,9 +11,9 @@ struct SeasonPages: PageGroup {
     let tenure: ChannelTenure
     let operations: EventOperations
 
-    /// Events that are read for one page.
+    /// The most events that are read for one page.
     private static let maximumEvents = 2_000
-    /// Seconds before the first day at which events may have begun that hold places still.
+    /// Events that began at most these seconds before the first day are read, too, because they may still hold places.
     private static let before: TimeInterval = 2 * 86_400
 
     var routes: [PageRoute] {
@@ -77,7 +77,7 @@ struct SeasonPages: PageGroup {
             do {
                 _ = try await operations.put(key, body, if: .absent, caller)
             } catch let problem as Problem where problem.kind == .versionMismatch {
-                // A form that is sent twice finds what it wanted.
+                // If the form was sent twice, the event is already as wanted.
                 guard try await operations.isDeclared(key, as: body, caller) else { throw problem }
             }
         } catch {

@@ -2,24 +2,24 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What every form carries: that it is from a page of this session, made not too long ago, and a number of its own, by
-/// which a form that is sent twice is told.
+/// The token of a form. It proves that the form is from a page of this session and not too old. Its number identifies
+/// the form, so that a form that is sent twice is recognised.
 struct FormToken: Sendable, Equatable {
-    /// 16 random bytes, drawn when the page was made.
+    /// 16 random bytes, different for every page.
     let number: [UInt8]
 
-    /// Seconds a form may lie open: a match.
+    /// Seconds for which a form can be sent: four hours, longer than a match.
     static let lifetime: TimeInterval = 14_400
 
-    /// What a form brought.
+    /// The result of reading a token.
     enum Reading: Equatable {
         case valid(FormToken)
         case expired
-        /// None of this session's.
+        /// It is not a token of this session.
         case foreign
     }
 
-    /// A new token's text.
+    /// The text of a new token.
     static func text(for session: SessionSecret, now: Date) -> String {
         let number = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
         let end = UInt64(max(0, now.timeIntervalSince1970 + lifetime))
@@ -36,8 +36,8 @@ struct FormToken: Sendable, Equatable {
         return .valid(FormToken(number: Array(content.prefix(16))))
     }
 
-    /// Names what a form does: the same form, sent again with the same fields, does the same, and with other fields
-    /// another thing.
+    /// The idempotency key of a form's action. It is the same if the form is sent again with the same fields, and
+    /// different with other fields.
     func idempotencyKey(_ path: String, _ fields: FormFields) -> String {
         let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
         return "console-"

@@ -4,12 +4,12 @@ internal import Hummingbird
 struct SessionCookie: Sendable {
     static let name = "grandstand-session"
     static let noticeName = "grandstand-notice"
-    /// What builds before sessions kept the key itself in.
+    /// The cookie of old versions, which contained the key itself.
     static let formerName = "grandstand-console"
-    /// A notice is for the page that follows at once.
+    /// Seconds. The notice is for the page that follows immediately.
     static let noticeLifetime = 60
 
-    /// The server speaks HTTPS itself.
+    /// Whether the server itself speaks HTTPS.
     let isSecure: Bool
 
     static func value(_ name: String, in request: Request) -> String? {
@@ -17,10 +17,10 @@ struct SessionCookie: Sendable {
         return value
     }
 
-    /// A cookie, or its end: an empty value with no age.
+    /// A cookie; an empty value with the age 0 deletes it.
     ///
-    /// Scripts do not see it, other sites' pages do not send it, and it goes to the console only. A proxy that says it
-    /// took the request by HTTPS makes it as careful as HTTPS of our own does.
+    /// Scripts cannot read it, other sites' pages do not send it, and browsers send it to the console only. It is sent
+    /// over HTTPS only if this server or a proxy in front of it uses HTTPS.
     func cookie(_ name: String, _ value: String, maxAge: Int, for request: Request) -> Cookie {
         Cookie(
             name: name, value: value, maxAge: maxAge, path: Console.path,

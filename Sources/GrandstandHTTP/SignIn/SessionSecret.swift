@@ -2,30 +2,30 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What a browser has of its session: 256 random bits. The server keeps a hash of them, so what is sealed with them is
-/// made by nobody who reads the database.
+/// The secret of a browser's session: 256 random bits. The server stores only a hash, so nobody who reads the database
+/// can authenticate data with it.
 struct SessionSecret: Sendable {
-    /// As the cookie has it: base64url.
+    /// The text in the cookie: base64url.
     let text: String
     private let key: SymmetricKey
 
-    /// A new one.
+    /// Makes a new secret.
     init() {
         key = SymmetricKey(size: .bits256)
         text = key.withUnsafeBytes { Base64URL.text($0) }
     }
 
-    /// - Returns: `nil` for text that is none.
+    /// - Returns: `nil` for text that is not a secret.
     init?(_ text: String) {
         guard let bytes = Base64URL.bytes(text), bytes.count == 32 else { return nil }
         self.text = text
         key = SymmetricKey(data: bytes)
     }
 
-    /// Names the session.
+    /// The session's ID: the hash of the secret.
     var id: [UInt8] { key.withUnsafeBytes { Array(SHA256.hash(data: Data($0))) } }
 
-    /// What the seals are for: one is no other.
+    /// What a tag authenticates. A tag for one purpose is not valid for another.
     enum Purpose: String {
         case form, notice
     }
@@ -35,7 +35,7 @@ struct SessionSecret: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: Self.content(bytes, purpose), using: key))
     }
 
-    /// In constant time.
+    /// Checks a tag in constant time.
     func isTag(_ tag: some Sequence<UInt8>, of bytes: [UInt8], _ purpose: Purpose) -> Bool {
         HMAC<SHA256>.isValidAuthenticationCode(Data(tag), authenticating: Self.content(bytes, purpose), using: key)
     }

@@ -7,7 +7,7 @@ package struct SignedIn: Sendable {
     package let key: APIKey
     let session: SessionSecret
 
-    /// What only this browser has: the API seals kept answers with it.
+    /// The browser's secret, with which the API encrypts stored answers.
     package var secret: String { session.text }
 
     init(key: APIKey, session: SessionSecret) {
@@ -16,24 +16,24 @@ package struct SignedIn: Sendable {
     }
 }
 
-/// A session whose key opens nothing any more. What was kept for it is its own still.
+/// A session whose key is no longer valid. The answers that were stored for it are still readable with it.
 package struct PastSession: Sendable {
-    /// The key it was of.
+    /// The ID of the session's key.
     package let key: UUID
     let session: SessionSecret
 
     package var secret: String { session.text }
 }
 
-/// Who is signed in. A session is believed for a second without asking the database again, so that many viewers of one
-/// match cost it nothing; its key is looked at every time.
+/// The sessions of signed-in browsers. A session is cached for a second, so that many viewers of one match cost the
+/// database little. The key is checked with every request.
 final class Sessions: Sendable {
     private struct Seen {
         var session: ConsoleSession
         var until: Date
     }
 
-    /// Sessions believed without asking; beyond that all are asked for again.
+    /// The most cached sessions. When there are more, the cache is emptied.
     private static let capacity = 10_000
     private static let belief: TimeInterval = 1
 
@@ -55,8 +55,9 @@ final class Sessions: Sendable {
         return SignedIn(key: key, session: secret)
     }
 
-    /// - Parameter isUse: whether a person does something: what a page's script fetches keeps no session alive.
-    /// - Throws: `unauthenticated` for a session that is over, whose key is, or that never was; `store-unavailable`.
+    /// - Parameter isUse: whether a person made the request. A request of a page's script does not extend the session.
+    /// - Throws: `unauthenticated` if the session has ended, never existed, or its key is no longer valid;
+    ///   `store-unavailable`.
     func signedIn(_ text: String, isUse: Bool) async throws -> SignedIn {
         let now = now()
         guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now) else {
@@ -76,12 +77,12 @@ final class Sessions: Sendable {
         return SignedIn(key: key, session: secret)
     }
 
-    /// What to do instead of signing in with a key that was rotated: its sessions ended with the rotation.
+    /// Advice for somebody who signs in with a rotated key. Its sessions ended with the rotation.
     static let rotated =
         "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of the API "
         + "only. Who lost the new one rotates that key with another admin key, or makes one: grandstand keys create."
 
-    /// A session whose key may be over; `nil` for one that is over itself, or never was.
+    /// A session whose key may have ended; `nil` if the session itself has ended or never existed.
     func past(_ text: String) async throws -> PastSession? {
         let now = now()
         guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now),
@@ -90,7 +91,7 @@ final class Sessions: Sendable {
         return PastSession(key: session.key, session: secret)
     }
 
-    /// Signs out: a copy of the cookie opens nothing then either, on another replica after a second.
+    /// Ends the session, also for copies of the cookie. Other replicas may accept it for one more second.
     func end(_ text: String) async throws {
         guard let secret = SessionSecret(text) else { return }
         try await store.end(secret.id)

@@ -2,9 +2,9 @@
 struct SignIn: ConsolePage {
     var template: TemplateName { .signIn }
     let title = "Sign in"
-    /// Why the last try came to nothing.
+    /// Why the last attempt failed.
     let fault: String?
-    /// Where it goes on.
+    /// The page after signing in.
     let next: String
 
     init(returningTo target: String?, fault: String? = nil) {

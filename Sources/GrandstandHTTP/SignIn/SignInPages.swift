@@ -3,11 +3,11 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// `/console/sign-in` and `/console/sign-out`: a key becomes a session, and a session ends.
+/// `/console/sign-in` and `/console/sign-out`: start a session with a key, and end it.
 struct SignInPages: Sendable {
     let responder: PageResponder
 
-    /// A key, a path to return to, and what encoding makes of them.
+    /// Enough for a key and a path to return to, form-encoded.
     private static let maximumBytes = 8 * 1_024
 
     func add(to router: Router<ConsoleContext>) {
@@ -31,7 +31,7 @@ struct SignInPages: Sendable {
         return response
     }
 
-    /// A token that is too old will do: a page that lay open for long has the right to sign out.
+    /// Checks that the form is of this session. An expired token is accepted, so that an old page can still sign out.
     ///
     /// - Throws: `APIProblem`, for a form of another session.
     private func requireToken(of session: SessionSecret, _ request: Request) async throws {
@@ -62,7 +62,7 @@ struct SignInPages: Sendable {
                 SignIn(returningTo: next, fault: problem.detail), status: .init(code: problem.status),
                 retryAfter: problem.retryAfter)
         }
-        // Another session of this browser is nobody's from now on.
+        // This ends the browser's previous session.
         if let text = SessionCookie.value(SessionCookie.name, in: request) { try await responder.sessions.end(text) }
         var response = responder.redirect(to: ConsolePath.returning(to: next))
         response.setCookie(
@@ -74,7 +74,7 @@ struct SignInPages: Sendable {
         return response
     }
 
-    /// Why a valid key signs nobody in.
+    /// Why a valid key cannot sign in; `nil`: it can.
     private static func refusal(of key: APIKey) -> String? {
         if key.isForClientApps {
             return "The key \(key.name) is for apps. The console takes one with the scope operate, organise or admin."

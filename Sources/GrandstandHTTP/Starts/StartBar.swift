@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// How far the start of an audience is: a bar of all who follow.
+/// The progress of an audience's start: a bar of all followers.
 struct StartBar: Sendable {
     /// `com.example.Stadium, production`
     let audience: String

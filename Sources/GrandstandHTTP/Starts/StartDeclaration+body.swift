@@ -5,11 +5,11 @@ internal import GrandstandContract
 internal import JSON
 
 extension StartDeclaration {
-    /// Reads the member `start` of an event.
+    /// Reads the member `start` of an event's body.
     ///
     /// - Parameters:
-    ///   - startsAt: the event's.
-    ///   - audiences: the event's.
+    ///   - startsAt: the event's start time.
+    ///   - audiences: the event's audiences.
     init(
         _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
     ) throws(Problem) {

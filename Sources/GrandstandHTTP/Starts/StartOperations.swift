@@ -1,16 +1,17 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// What callers do with the start of an event.
+/// The operations on the start of an event.
 struct StartOperations: Sendable {
     let events: any EventStore
     let starts: any StartStore
     let now: @Sendable () -> Date
 
-    /// Starts now; followers are counted before the event is locked.
+    /// Starts the activities now. Followers are counted first, before the event is locked.
     ///
-    /// - Parameter isDry: says what would go, and starts nothing.
-    /// - Throws: `event-not-found`, `forbidden`, `invalid-request` for an event without a start; what the store throws.
+    /// - Parameter isDry: reports what would be sent, and starts nothing.
+    /// - Throws: `event-not-found`, `forbidden`, `invalid-request` for an event without a start; the errors of the
+    ///   store.
     func startNow(_ key: EventKey, isDry: Bool, _ caller: Caller) async throws -> StartReportsView {
         let reports = try await reports(of: key, isDry ? .dryRun : .asked, caller)
         if isDry { return reports }

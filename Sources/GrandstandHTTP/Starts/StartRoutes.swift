@@ -2,7 +2,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 
-/// `/v1/events/{key}/starts`: what has become of an event's start; and what people follow.
+/// `/v1/events/{key}/starts`: the progress of an event's start; and the topics that people follow.
 struct StartRoutes: Sendable {
     let apps: any AppStore
     let starts: StartOperations

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 package import Grandstand
 package import JSON
 
-/// What has become of an event's start, in all and for each audience.
+/// The report of an event's start: in total and for each audience.
 struct StartReportsView: JSONObjectWritable {
     let reports: [(audience: Audience, report: StartReport)]
     let now: Date
-    /// The actor of the request that asked for it now.
+    /// The actor who asked to start now, if somebody did.
     private var askedBy: String?
 
     init(reports: [(audience: Audience, report: StartReport)], now: Date) {
@@ -15,7 +15,7 @@ struct StartReportsView: JSONObjectWritable {
         self.now = now
     }
 
-    /// The same once `by` asked for it.
+    /// The same report with the actor who asked to start now.
     func asked(by: String?) -> Self {
         var view = self
         view.askedBy = by
@@ -52,7 +52,7 @@ struct StartReportsView: JSONObjectWritable {
                 counts: StartForm.Ineligible.allCases.map { ($0.rawValue, counts.ineligible[$0] ?? 0) })
         }
         object.member("byReason", counts: report.byReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-        // To the tenth.
+        // Rounded to one decimal.
         object.member("perSecond", raw: report.perSecond(at: now).map { Array(String(($0 * 10).rounded() / 10).utf8) })
     }
 }

@@ -6,7 +6,7 @@ internal import GrandstandService
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/events/{key}/state`: the state of an event, as a feed has it.
+/// `/v1/events/{key}/state`: the present state of an event, as a data feed sends it.
 struct StateRoutes: Sendable {
     let states: StateOperations
 
@@ -29,19 +29,19 @@ struct StateRoutes: Sendable {
     }
 }
 
-/// What callers do with the states of events.
+/// The operations on the states of events.
 struct StateOperations: Sendable {
     let broadcasts: BroadcastOperations
 
-    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
-    /// - Throws: what `Intake.tell` throws.
+    /// - Returns: the broadcast with the new state; `nil`: nothing has changed.
+    /// - Throws: the errors of `Intake.tell`.
     func tell(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> Broadcast? {
         try await broadcasts.intake.tell(StateIntake(key, report, by: caller.actor, within: caller.reach))
     }
 
-    /// Says what `tell` would do, and does not.
+    /// Returns what `tell` would do, and changes nothing.
     ///
-    /// - Throws: as `tell`.
+    /// - Throws: the errors of `tell`.
     func preview(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> StatePreviewView {
         let rehearsal = try await broadcasts.intake.rehearse(
             StateIntake(key, report, by: caller.actor, within: caller.reach))
@@ -52,7 +52,7 @@ struct StateOperations: Sendable {
 }
 
 extension Optional {
-    /// The same as `map`, with a call that waits.
+    /// Like `map`, with an asynchronous function.
     fileprivate func asyncMap<Value>(_ body: (Wrapped) async throws -> Value) async throws -> Value? {
         guard let self else { return nil }
         return try await body(self)
@@ -60,7 +60,7 @@ extension Optional {
 }
 
 extension StateReport {
-    /// Reads the body of `PUT /v1/events/{key}/state`; contents are kept as they were written.
+    /// Reads the body of `PUT /v1/events/{key}/state`. The bytes of contents stay as the caller wrote them.
     init(body: JSONValue) throws(Problem) {
         let draft = try Contract.StateDraft.read(body)
         var byVariant: [Variant: JSONValue] = [:]
@@ -73,7 +73,7 @@ extension StateReport {
     }
 }
 
-/// The answer to a state that brings nothing new.
+/// The answer to a state without changes.
 struct UnchangedStateView: JSONObjectWritable {
     func write(members object: inout JSONWriter) { object.member("outcome", StateOutcome.unchanged.rawValue) }
 }

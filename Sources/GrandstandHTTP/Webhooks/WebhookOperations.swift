@@ -3,24 +3,26 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// What callers do with webhooks. Organisers may hear of broadcasts, operators of quotas: each topic is checked by itself.
+/// The operations on webhooks. Each topic requires its own scope: organisers may get messages about broadcasts,
+/// operators about quotas.
 struct WebhookOperations: Sendable {
     let webhooks: any WebhookStore
     let networks: NetworkGuard
-    /// Why messages to a URL would be refused, by the addresses that its name has now; `nil`: they would not.
+    /// Returns why messages to a URL would be refused, judged by the addresses its host name resolves to now; `nil`:
+    /// they would be sent.
     var refusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
     let now: @Sendable () -> Date
 
-    /// - Throws: `forbidden`; `invalid-request` for an address that may not be called; what the store throws.
+    /// - Throws: `forbidden`; `invalid-request` for an address that may not be called; the errors of the store.
     func create(_ draft: WebhookDraft, _ caller: Caller) async throws -> Contract.IssuedWebhook {
         try await requireAddress(of: draft.url)
         let (webhook, secret) = try await webhooks.create(draft, by: caller.actor, now: now())
         return Contract.IssuedWebhook(webhook, secret: secret)
     }
 
-    /// The webhooks whose topics and apps the caller's key reaches.
+    /// The webhooks whose topics and apps the caller's key may access.
     ///
-    /// - Parameter declaredBy: only those that this key declared.
+    /// - Parameter declaredBy: only the webhooks that this key declared.
     func list(
         _ page: PageRequest, declaredBy: UUID? = nil, _ caller: Caller
     ) async throws -> Contract.Page<Contract.Webhook> {
@@ -29,12 +31,12 @@ struct WebhookOperations: Sendable {
         return Contract.Page(try await webhooks.webhooks(where: filter, page), Contract.Webhook.init)
     }
 
-    /// - Throws: `webhook-not-found`; `forbidden` for a key that may not hear of all its topics, or of its apps.
+    /// - Throws: `webhook-not-found`; `forbidden` if the key may not read all of its topics or apps.
     func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
         Versioned(try await present(id, caller))
     }
 
-    /// - Throws: as `webhook`; `version-mismatch`.
+    /// - Throws: the errors of `webhook`; `version-mismatch`.
     func replace(
         _ id: UUID, with draft: WebhookDraft, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Versioned<Contract.Webhook> {
@@ -46,16 +48,16 @@ struct WebhookOperations: Sendable {
         return Versioned(replaced)
     }
 
-    /// Whether a webhook is declared like this: the end of a form that is sent twice.
+    /// Whether a webhook is declared with these values. A form that is sent twice ends with success if so.
     ///
-    /// - Throws: as `webhook`.
+    /// - Throws: the errors of `webhook`.
     func isDeclared(_ id: UUID, as draft: WebhookDraft, _ caller: Caller) async throws -> Bool {
         try await present(id, caller).draft == draft
     }
 
-    /// Turns a webhook on or off; all else stays as it is.
+    /// Turns a webhook on or off, and changes nothing else.
     ///
-    /// - Throws: as `webhook`; `version-mismatch` where another writer was faster.
+    /// - Throws: the errors of `webhook`; `version-mismatch` if another writer was faster.
     func turn(_ id: UUID, on isEnabled: Bool, _ caller: Caller) async throws {
         let present = try await present(id, caller)
         var draft = present.draft
@@ -63,7 +65,7 @@ struct WebhookOperations: Sendable {
         _ = try await replace(id, with: draft, if: .versions([present.version]), caller)
     }
 
-    /// - Throws: as `webhook`.
+    /// - Throws: the errors of `webhook`.
     func delete(_ id: UUID, _ caller: Caller) async throws {
         let webhook = try await present(id, caller)
         let isDeleted = try await webhooks.delete(
@@ -71,8 +73,8 @@ struct WebhookOperations: Sendable {
         guard isDeleted else { throw Problem.webhookNotFound(id) }
     }
 
-    /// - Parameter overlap: seconds for which messages are signed with the old secret, too; `nil`: a day.
-    /// - Throws: as `webhook`.
+    /// - Parameter overlap: seconds for which messages are also signed with the old secret; `nil`: a day.
+    /// - Throws: the errors of `webhook`.
     func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
         let present = try await present(id, caller)
         let rotated = try await webhooks.rotateSecret(
@@ -82,9 +84,9 @@ struct WebhookOperations: Sendable {
         return Contract.IssuedWebhook(webhook, secret: secret)
     }
 
-    /// Posts a message `webhook.test`.
+    /// Sends a message `webhook.test`.
     ///
-    /// - Throws: as `webhook`.
+    /// - Throws: the errors of `webhook`.
     func test(_ id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
         let webhook = try await present(id, caller)
         let queued = try await webhooks.test(
@@ -93,7 +95,7 @@ struct WebhookOperations: Sendable {
         return Contract.WebhookDelivery(delivery)
     }
 
-    /// - Throws: as `webhook`.
+    /// - Throws: the errors of `webhook`.
     func deliveries(
         of id: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest, _ caller: Caller
     ) async throws -> Contract.Page<Contract.WebhookDelivery> {
@@ -102,9 +104,9 @@ struct WebhookOperations: Sendable {
             try await webhooks.deliveries(of: webhook.id, where: filter, page), Contract.WebhookDelivery.init)
     }
 
-    /// One delivery with each try. The rules' own value: its message has the bytes that were signed.
+    /// One delivery with all attempts. It is the domain's type, because its message has the bytes that were signed.
     ///
-    /// - Throws: as `webhook`; `webhook-delivery-not-found`.
+    /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
     func delivery(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> WebhookDeliveryLog {
         let webhook = try await present(id, caller)
         guard let log = try await webhooks.delivery(delivery, of: webhook.id) else {
@@ -113,9 +115,9 @@ struct WebhookOperations: Sendable {
         return log
     }
 
-    /// Posts a message again, with a whole round of tries.
+    /// Sends a message again, with the full number of attempts.
     ///
-    /// - Throws: as `delivery`.
+    /// - Throws: the errors of `delivery`.
     func replay(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
         let webhook = try await present(id, caller)
         let queued = try await webhooks.replay(
@@ -124,7 +126,7 @@ struct WebhookOperations: Sendable {
         return Contract.WebhookDelivery(replayed)
     }
 
-    /// Reads a body. A key cannot have posted what it may not read itself.
+    /// Reads a body. A webhook may only send what its caller's key may read.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> WebhookDraft {
@@ -144,13 +146,14 @@ struct WebhookOperations: Sendable {
         return draft
     }
 
-    /// A name without an address may have one later.
+    /// Refuses a host name whose addresses may not be called. A name without an address is accepted, because it may get
+    /// one later.
     private func requireAddress(of url: WebhookURL) async throws {
         guard let reason = await refusal(url) else { return }
         throw Problem.invalid("Messages to this URL would be refused. \(reason)", at: "/url", reason)
     }
 
-    /// The webhooks that the caller may hear of.
+    /// The webhooks that the caller may read.
     private static func bounds(of caller: Caller) -> WebhookFilter {
         WebhookFilter(topics: Set(WebhookTopic.allCases.filter { caller.key.hears($0) }), within: caller.reach)
     }

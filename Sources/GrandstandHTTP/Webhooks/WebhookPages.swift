@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/webhooks`: where messages are posted, and what came of it.
+/// `/console/webhooks`: webhooks, and the log of their messages.
 struct WebhookPages: PageGroup {
     let webhooks: WebhookOperations
 
@@ -53,8 +53,8 @@ struct WebhookPages: PageGroup {
         return .page(Self.secret(made, "The webhook to \(made.url)"))
     }
 
-    /// What the form says of the webhook; whether it is paused is not for this form. A form that is sent twice finds what
-    /// it wanted.
+    /// Changes the webhook, but does not turn it on or off. If the form was sent twice, the second one finds the
+    /// webhook as wanted and succeeds.
     private func change(_ submission: Submission) async throws -> PageRoute.Answer {
         let (fields, visit) = (submission.fields, submission.visit)
         let caller = try visit.caller(of: .putWebhook)
@@ -98,7 +98,7 @@ struct WebhookPages: PageGroup {
         do {
             try await webhooks.delete(try visit.webhook, visit.caller(of: .deleteWebhook))
         } catch let problem as Problem where problem.kind == .webhookNotFound {
-            // A form that is sent twice wants nothing else.
+            // The webhook is already deleted: the form was sent twice.
         }
         return .done(ConsolePath.webhooks, notice: "The webhook and its log are gone.")
     }

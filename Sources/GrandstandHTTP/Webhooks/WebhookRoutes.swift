@@ -4,7 +4,7 @@ internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/webhooks`: where messages are posted to, and what came of each.
+/// `/v1/webhooks`: webhooks, and the log of their messages.
 struct WebhookRoutes: Sendable {
     let webhooks: WebhookOperations
 

@@ -32,7 +32,7 @@ extension Contract.IssuedWebhook {
 }
 
 extension Contract.WebhookDelivery {
-    /// A message to a webhook, and what became of it.
+    /// A message to a webhook, with its state.
     init(_ delivery: WebhookDelivery) {
         self.init(
             id: delivery.id.words, messageId: WebhookDelivery.messageName(delivery.message),
@@ -50,7 +50,8 @@ extension Contract.WebhookAttempt {
     }
 }
 
-/// A message with each try. It stands beside the contract's type because the message must keep the bytes that were signed.
+/// A message with all attempts. It is not the contract's type, because the message must keep the bytes that were
+/// signed.
 extension WebhookDeliveryLog: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         Contract.WebhookDelivery(delivery).write(members: &object)

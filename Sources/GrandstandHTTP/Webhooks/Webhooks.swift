@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 
-/// The webhooks a key may see, and the form for another.
+/// The webhooks that a key may see, and the form for a new one.
 struct WebhookList: ConsolePage {
     var template: TemplateName { .webhooks }
     let title = "Webhooks"
@@ -24,23 +24,23 @@ struct WebhookList: ConsolePage {
         pager = Pager(visit, nextCursor: page.nextCursor)
     }
 
-    /// On, or paused and why the server turned it off.
+    /// On, or paused with the server's reason.
     static func state(_ webhook: Contract.Webhook) -> [Piece] {
         webhook.enabled ? [.level("ok", "on")] : [.level("warning", "paused"), .quoted(webhook.reason ?? "")]
     }
 }
 
-/// What is said of a webhook: to be typed, or as it stands.
+/// The fields of a webhook's form, empty or with its present values.
 struct WebhookForm: Sendable {
     let url: String
     let description: String
     let topics: [Choice]
     let bundleIDs: String
-    /// `true`, `false`: changing it does not turn it on or off.
+    /// `true` or `false`; the form sends it unchanged, so that a change does not turn the webhook on or off.
     let enabled: String
     let version: String?
 
-    /// - Parameter versioned: `nil`: a new one.
+    /// - Parameter versioned: `nil`: a new webhook.
     init(_ versioned: Versioned<Contract.Webhook>?, _ visit: Visit) {
         let webhook = versioned?.value
         url = webhook?.url ?? ""
@@ -110,7 +110,7 @@ struct WebhookDetail: ConsolePage {
     }
 }
 
-/// One message to one webhook: what was posted, and each try.
+/// One message to one webhook, with all attempts.
 struct WebhookDeliveryDetail: ConsolePage {
     var template: TemplateName { .webhookDelivery }
     let title: String

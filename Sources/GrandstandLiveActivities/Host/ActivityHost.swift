@@ -2,83 +2,83 @@ public import Foundation
 
 /// The system that shows Live Activities: ActivityKit, or a stand-in in tests.
 public protocol ActivityHost: Sendable {
-    /// What the system says now. It is asked at launch and whenever the app comes to the front, since streams of tokens can
-    /// stay silent.
+    /// Returns the present state. It is read at launch and whenever the app comes to the foreground, because the
+    /// streams of tokens may miss changes.
     func condition() async -> HostCondition
 
-    /// What changes from now on, until the reader is cancelled.
+    /// The changes from now on, until the reader is cancelled.
     func events() -> AsyncStream<HostEvent>
 
     /// Shows an activity.
     ///
-    /// - Parameter contentState: the newest content as JSON, where the server has some; else the one that is wanted.
+    /// - Parameter contentState: the newest content from the server as JSON; `nil`: show the content in `wanted`.
     /// - Throws: `StartRefusal`.
     func start(
         _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
     ) async throws -> ActivitySnapshot
 
-    /// What an activity is made of, so that it can be started again: attributes and the content that it shows.
+    /// The attributes and the present content of an activity, so that it can be started again.
     ///
-    /// - Returns: `nil`: it is not there.
+    /// - Returns: `nil` if there is no such activity.
     func wish(for activity: String) async -> WantedStart?
 
-    /// Ends an activity. One that is not there is no error.
+    /// Ends an activity. If it does not exist, nothing happens.
     ///
     /// - Parameters:
-    ///   - contentState: the last content as JSON; `nil`: what it shows.
-    ///   - atOnce: whether it leaves the screen now; else when the system wants.
+    ///   - contentState: the last content as JSON; `nil`: it keeps its content.
+    ///   - atOnce: whether it leaves the screen now. Otherwise the system decides when.
     func end(_ activity: String, contentState: Data?, atOnce: Bool) async
 }
 
-/// What a system says of itself and the app.
+/// The state of the system and the app.
 public struct HostCondition: Sendable, Hashable {
-    /// As `18.4.1`.
+    /// For example `18.4.1`.
     public var systemVersion: String
-    /// As people know it, e.g. `5.2`.
+    /// The version that people see, e.g. `5.2`.
     public var appVersion: String?
-    /// The language that people prefer, in BCP 47.
+    /// The preferred language (BCP 47).
     public var locale: String?
-    /// By its IANA name.
+    /// The IANA name of the time zone.
     public var timeZone: String?
     /// Whether the app may show Live Activities.
     public var liveActivitiesEnabled = true
-    /// Whether people let it update them often.
+    /// Whether people allow frequent updates.
     public var frequentPushesEnabled = true
-    /// Whether an activity may listen to a channel (iOS 18).
+    /// Whether an activity can listen to a channel (iOS 18).
     public var hasChannels = true
-    /// Whether an activity may be scheduled (iOS 26).
+    /// Whether an activity can be scheduled (iOS 26).
     public var schedules = true
-    /// The types of attributes that the app has.
+    /// The names of the app's types of attributes.
     public var types: Set<String> = []
-    /// Start tokens in hex by type, as far as the system has given them.
+    /// Start tokens in hex by type, as far as the system has provided them.
     public var startTokens: [String: String] = [:]
-    /// The activities there are, of all types.
+    /// The present activities of all types.
     public var activities: [ActivitySnapshot] = []
 
-    /// A system of this version, which does all there is, of an app that has nothing yet.
+    /// A system of this version with all features, and an app without tokens or activities.
     public init(systemVersion: String) { self.systemVersion = systemVersion }
 }
 
-/// Something that changed on the device.
+/// A change on the device.
 public enum HostEvent: Sendable, Hashable {
-    /// The app came to the front, or the network may have come back.
+    /// The app came to the foreground, or the network may be back.
     case cameToFront
     /// A start token, in hex.
     case startToken(type: String, token: String)
-    /// People changed what the app may do.
+    /// People changed the app's permissions.
     case permissionsChanged
-    /// An activity is new or changed.
+    /// An activity is new or has changed.
     case activity(ActivitySnapshot)
-    /// A message was shown; `timestamp` is its `aps.timestamp`, as the content says it.
+    /// A message was shown. `timestamp` is its `aps.timestamp`, taken from the content.
     case shown(eventKey: String, timestamp: Int, at: Date)
 }
 
-/// The system does not show an activity.
+/// Why the system does not show an activity.
 public enum StartRefusal: Error, Sendable, Hashable {
-    /// The app is not in front. It is tried again when it is.
+    /// The app is not in the foreground. The start is tried again when it is.
     case notInFront
-    /// People switched Live Activities off.
+    /// People turned Live Activities off.
     case disabled
-    /// It will not be shown later either: what was wrong, e.g. too many activities.
+    /// It will never be shown. The text says why, e.g. too many activities.
     case impossible(String)
 }

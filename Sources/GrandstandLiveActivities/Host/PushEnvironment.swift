@@ -1,15 +1,15 @@
 public import Foundation
 
-/// The APNs environment that gives an app its tokens. It follows from how the app was signed; nobody has to say it.
+/// The APNs environment of an app's tokens. It follows from the app's signature, so it need not be configured.
 public enum PushEnvironment: String, Codable, Sendable, Hashable {
-    /// Apple's sandbox: builds that Xcode installs, and the Simulator.
+    /// Apple's sandbox: builds installed by Xcode, and the Simulator.
     case development
     /// The App Store, TestFlight, ad hoc and enterprise builds.
     case production
 
-    /// The environment of a provisioning profile: its entitlement `aps-environment`.
+    /// Reads the environment from a provisioning profile (entitlement `aps-environment`).
     ///
-    /// - Parameter profile: the file `embedded.mobileprovision`: a property list within a CMS signature.
+    /// - Parameter profile: the file `embedded.mobileprovision`, a property list inside a CMS signature.
     /// - Throws: `PushEnvironmentError`.
     public init(provisioningProfile profile: Data) throws {
         guard let start = profile.range(of: Data("<?xml".utf8)),
@@ -29,9 +29,9 @@ public enum PushEnvironment: String, Codable, Sendable, Hashable {
         self = environment
     }
 
-    /// The environment of a bundle: the profile's, where it has one. Apps from the App Store and TestFlight have none.
+    /// The environment of a bundle. Apps from the App Store and TestFlight have no profile; they use production.
     ///
-    /// - Throws: `PushEnvironmentError`; when there is a profile that cannot be read.
+    /// - Throws: `PushEnvironmentError` if there is a profile that cannot be read.
     public static func of(_ bundle: Bundle, isSimulator: Bool = isSimulator) throws -> PushEnvironment {
         if isSimulator { return .development }
         guard let profile = bundle.url(forResource: "embedded", withExtension: "mobileprovision") else {
@@ -50,16 +50,16 @@ public enum PushEnvironment: String, Codable, Sendable, Hashable {
     }
 }
 
-/// The environment cannot be told.
+/// Why the environment cannot be determined.
 public enum PushEnvironmentError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The profile is none.
+    /// The file is not a provisioning profile.
     case unreadableProfile
-    /// The app was signed without the capability.
+    /// The app was signed without the push capability.
     case noPushEntitlement
-    /// An environment that Apple had not yet.
+    /// An environment that this version does not know.
     case unknownEnvironment(String)
 
-    /// What is wrong, and what to do.
+    /// A sentence about the problem, with advice.
     public var description: String {
         switch self {
         case .unreadableProfile: "embedded.mobileprovision holds no property list with entitlements."

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What an app can decode: the JSON Schema of a `ContentState`, taken from the type's own `init(from:)`.
+/// The contents that an app can decode: the JSON Schema of a `ContentState`, derived from the type's own `init(from:)`.
 ///
-/// A test of the app writes it to a file, and the file is uploaded with the version of the app. The server then refuses a
-/// content that the version could not decode.
+/// A test of the app writes it to a file, which is uploaded with each version of the app. The server then refuses
+/// contents that this version cannot decode.
 ///
 ///     let schema = try ContentSchema.of(MatchAttributes.ContentState.self)
 ///     try schema.json.write(to: URL(filePath: "MatchAttributes.schema.json"))
@@ -11,24 +11,24 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
     /// The schema, a JSON object.
     public let json: Data
 
-    /// Records what a type decodes.
+    /// Derives the schema of a type.
     ///
-    /// Known are numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries with keys of
-    /// `String`, enums with raw values, and types made of these, with their coding keys. `Date` is a number of seconds since
-    /// 2001, as `JSONDecoder` reads it.
+    /// Supported are numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries
+    /// with `String` keys, enums with raw values, and types made of these, with their coding keys. A `Date` is the
+    /// number of seconds since 2001, as in `JSONDecoder`.
     ///
-    /// - Throws: `Unrecordable` for a type whose `init(from:)` decides by the values that it finds.
+    /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds.
     public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
         let recording = SchemaRecording()
         let shape = try recording.shape(of: type, within: [])
         return ContentSchema(json: Data(recording.text(of: shape).utf8))
     }
 
-    /// Why no schema can be taken from a type.
+    /// Why no schema can be derived from a type.
     public struct Unrecordable: Error, Sendable, CustomStringConvertible {
-        /// The type that cannot be recorded, such as `Stadium.Score`.
+        /// The type, such as `Stadium.Score`.
         public let type: String
-        /// What it does that cannot be seen from outside.
+        /// What it does that prevents a schema.
         public let reason: String
 
         init(_ type: Any.Type, _ reason: String) {
@@ -36,7 +36,7 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
             self.reason = reason
         }
 
-        /// The type and the reason, for people.
+        /// The type and the reason as one sentence.
         public var description: String { "\(type) \(reason)" }
     }
 
@@ -44,21 +44,21 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(decoding: json, as: UTF8.self) }
 }
 
-/// What a decoder asks for at one place.
+/// The shape that a decoder expects at one place.
 indirect enum SchemaShape: Hashable {
     case bool
     case string(format: String?)
     case number(format: String?)
     case integer(minimum: String, maximum: String)
-    /// JSON texts of the type.
+    /// One of these JSON texts.
     case choice([String], type: String)
-    /// Whatever there is: the type asks for nothing.
+    /// Any value.
     case any
     case array(SchemaShape)
     case map(SchemaShape)
     case object([Member])
     case nullable(SchemaShape)
-    /// A type that contains itself.
+    /// A type that contains itself, by its name in `$defs`.
     case reference(String)
 
     struct Member: Hashable {

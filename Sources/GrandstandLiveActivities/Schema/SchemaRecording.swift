@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Finds the shapes of types by running their own `init(from:)`.
+/// Derives the shapes of types by running their own `init(from:)`.
 final class SchemaRecording {
-    /// The shapes of types that contain themselves, by their names in `$defs`.
+    /// The shapes of types that contain themselves, by name in `$defs`.
     private var definitions: [String: SchemaShape] = [:]
     private var names: [ObjectIdentifier: String] = [:]
 
     typealias Unrecordable = ContentSchema.Unrecordable
 
-    /// - Parameter outer: the types that it is a part of.
+    /// - Parameter outer: the types that contain this one.
     func shape(of type: any Decodable.Type, within outer: [any Decodable.Type]) throws -> SchemaShape {
         if let leaf = SchemaLeaf.shape(of: type) { return leaf }
         if type == Data.self { throw Unrecordable(type, "is text in base64, which no schema here can say.") }
@@ -32,7 +32,7 @@ final class SchemaRecording {
         return .reference(name)
     }
 
-    /// The whole document.
+    /// The text of the whole schema.
     func text(of shape: SchemaShape) -> String {
         guard !definitions.isEmpty else { return shape.text }
         let texts = definitions.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value.text)" }
@@ -67,7 +67,7 @@ final class SchemaRecording {
             }
         }
         let asks = asked ?? []
-        // A struct without members asks for nothing, not even whether there is an object.
+        // A struct without members decodes from any value, unless it asks for an object.
         guard !asks.isEmpty else { return isObject ? .object([]) : .any }
         for index in asks.indices {
             let run = SchemaRun(type, trial: 1, recording: self, outer: outer, failing: index)
@@ -115,7 +115,7 @@ final class SchemaRecording {
 
     // MARK: Enums with raw values
 
-    /// - Returns: `nil`: it is no enum, or reads itself in a way of its own.
+    /// - Returns: `nil` if it is not an enum, or has its own way of decoding.
     private func choice<Raw: RawRepresentable & Decodable>(_ type: Raw.Type) throws -> SchemaShape? {
         guard let cases = SchemaCases.all(of: type) else { return nil }
         let raws = cases.map(\.rawValue)
@@ -127,25 +127,25 @@ final class SchemaRecording {
             else { return nil }
         }
         let run = SchemaRun(type, trial: 0, recording: self, outer: [type], fixed: unknown)
-        // One that reads what it does not know as some case is recorded as any other type.
+        // An enum that maps unknown values to some case is recorded like any other type.
         guard (try? Raw(from: run)) == nil else { return nil }
         return .choice(texts, type: SchemaCases.type(of: raws))
     }
 }
 
-/// Something that a type's `init(from:)` asked for.
+/// A value that a type's `init(from:)` asked for.
 struct SchemaAsk: Hashable {
-    /// The names of the member and of those that it is in; `nil`: the value itself.
+    /// The path of member names; `nil`: the value itself.
     var path: [String]?
     var shape: SchemaShape
     var isOptional = false
-    /// An object whose members are asked for by themselves.
+    /// Whether it is an object whose members are asked for one by one.
     var isContainer = false
 
     var words: String { path.map { "the member \($0.joined(separator: "."))" } ?? "its value" }
 }
 
-/// Numbers, texts and the types of Foundation that `JSONDecoder` reads in ways of its own.
+/// Numbers, strings, and the Foundation types that `JSONDecoder` treats specially.
 enum SchemaLeaf {
     static func shape(of type: any Decodable.Type) -> SchemaShape? {
         switch type {
@@ -164,7 +164,7 @@ enum SchemaLeaf {
         .integer(minimum: String(Number.min), maximum: String(Number.max))
     }
 
-    /// A value to try a type with.
+    /// A sample value of the type.
     static func value<Value>(_ type: Value.Type, trial: Int) -> Value? {
         let value: Any? =
             switch type {
@@ -182,7 +182,7 @@ enum SchemaLeaf {
     }
 
     private static func number<Number: FixedWidthInteger>(_ type: Number.Type, trial: Int) -> Any {
-        // Without the type the list is one of Any, and 1 an Int.
+        // The type annotation is necessary. Without it this is a list of Any, and 1 is an Int.
         let values: [Number] = [0, 1, Number.isSigned ? Number.min : 2, Number.max]
         return values[trial % 4]
     }
@@ -190,10 +190,11 @@ enum SchemaLeaf {
 
 /// The cases of an enum with raw values.
 enum SchemaCases {
-    /// - Returns: `nil`: it is no enum, or one whose cases cannot be counted.
+    /// - Returns: `nil` if it is not an enum, or its cases cannot be counted.
     static func all<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw]? {
         if let iterable = type as? any CaseIterable.Type { return listed(iterable) as? [Raw] }
-        // The runtime's description of an enum has the number of its cases; without payloads they are numbered from 0.
+        // The runtime's metadata of an enum contains the number of its cases. Cases without payloads are numbered from
+        // 0.
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
         guard metadata.load(as: Int.self) == 0x201, MemoryLayout<Raw>.size <= 1 else { return nil }
         let description = metadata.load(fromByteOffset: MemoryLayout<Int>.size, as: UnsafeRawPointer.self)
@@ -206,7 +207,7 @@ enum SchemaCases {
 
     private static func listed<Cases: CaseIterable>(_ type: Cases.Type) -> [Any] { Array(type.allCases) }
 
-    /// The JSON texts of raw values; `nil`: they are neither texts nor numbers.
+    /// The JSON texts of raw values; `nil` if they are neither strings nor numbers.
     static func texts<Raw>(_ raws: [Raw]) -> [String]? {
         let texts = raws.compactMap { raw -> String? in
             if let text = raw as? String { return SchemaShape.quoted(text) }
@@ -220,7 +221,7 @@ enum SchemaCases {
         raws.first is String ? "string" : raws.first is any FixedWidthInteger ? "integer" : "number"
     }
 
-    /// A raw value that no case has.
+    /// A raw value that belongs to no case.
     static func unknown<Raw>(to raws: [Raw]) -> Raw? {
         guard let known = texts(raws) else { return nil }
         let candidates: [Any] =

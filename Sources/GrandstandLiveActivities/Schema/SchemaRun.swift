@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// The decoder of one run of a type's `init(from:)`: it notes what is asked for, and answers with values to try.
+/// The decoder for one run of a type's `init(from:)`. It records what is asked for, and answers with sample values.
 final class SchemaRun: Decoder {
     let type: any Decodable.Type
-    /// Which values are given.
+    /// Selects the sample values.
     let trial: Int
     let depth: Int
     private let recording: SchemaRecording
     private let outer: [any Decodable.Type]
-    /// The ask that is answered with an error.
+    /// The index of the ask that is answered with an error; `nil`: none.
     private let failing: Int?
-    /// The value that is given for the value itself.
+    /// The answer when the type asks for the value itself; `nil`: a sample.
     private let fixed: Any?
     private(set) var asks: [SchemaAsk] = []
-    /// Whether it asked for an object.
+    /// Whether the type asked for an object.
     private(set) var isObject = false
-    /// Why the type cannot be recorded, also where it does not pass the error on.
+    /// Why the type cannot be recorded, even if the type catches the error.
     private(set) var failure: ContentSchema.Unrecordable?
 
-    /// Values within values are tried this deep.
+    /// The deepest nesting of sample values.
     static let deepest = 4
 
     init(
@@ -46,14 +46,14 @@ final class SchemaRun: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValue(run: self) }
 
-    /// Notes that the type cannot be recorded.
+    /// Records that the type cannot be recorded.
     func refuse(_ reason: String) -> ContentSchema.Unrecordable {
         let refusal = ContentSchema.Unrecordable(type, reason)
         failure = failure ?? refusal
         return refusal
     }
 
-    /// Notes an ask and answers it.
+    /// Records an ask and answers it.
     func answer<Value: Decodable>(_ type: Value.Type, at path: [String]?, isOptional: Bool = false) throws -> Value {
         do {
             let shape = try recording.shape(of: type, within: outer)
@@ -72,7 +72,7 @@ final class SchemaRun: Decoder {
         throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "a trial of \(ask.words)"))
     }
 
-    /// A value of a type to try.
+    /// A sample value of a type.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let leaf = SchemaLeaf.value(type, trial: trial) { return leaf }
         let inner = SchemaRun(type, trial: trial, recording: recording, outer: outer + [type], depth: depth + 1)
@@ -147,7 +147,7 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { throw run.refuse("decodes a superclass.") }
     func superDecoder(forKey key: Key) throws -> any Decoder { throw run.refuse("decodes a superclass.") }
 
-    // The compiler calls these for members of such types.
+    // The compiler calls these methods for optional members of these types.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
@@ -169,7 +169,7 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The value itself.
+/// Reads the value itself.
 private struct SchemaValue: SingleValueDecodingContainer {
     let run: SchemaRun
 

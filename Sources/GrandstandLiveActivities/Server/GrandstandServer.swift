@@ -1,13 +1,13 @@
 internal import Foundation
 package import GrandstandClient
 
-/// The server over HTTP, for one app in one environment. Each request is made once: when it is repeated, `Courier` says,
-/// who knows whether it still says what is so.
+/// The server over HTTP, for one app in one environment. It makes each request once; `Courier` decides about
+/// repetitions, because it knows whether a request is still up to date.
 package struct GrandstandServer: DeviceServer {
     private let client: GrandstandClient
     private let app: GrandstandClient.AppEnvironment
 
-    /// - Parameter client: makes no request twice by itself (`RetryPolicy.never`).
+    /// - Parameter client: must not repeat requests itself (`RetryPolicy.never`).
     package init(client: GrandstandClient, app: GrandstandClient.AppEnvironment) {
         self.client = client
         self.app = app
@@ -42,7 +42,7 @@ package struct GrandstandServer: DeviceServer {
         do {
             let found = try await client.lookup(
                 eventKey, in: app, variant: variant, contentState: true, patience: .zero)
-            // What the app says itself is newer than an answer that was kept.
+            // The app's own content is newer than a stored answer.
             return .found(
                 channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes,
                 variant: found.variant, variants: found.variants ?? [])

@@ -1,17 +1,17 @@
-/// What is known of an activity, and what of that the server has.
+/// An activity as the phone knows it, and the part that the server already knows.
 package struct ActivityEntry: Codable, Sendable, Hashable {
     package var eventKey: String
     package var attributesType: String
     package var state: ActivityPhase
     package var updateToken: String?
     package var channelID: String?
-    /// Of the audience whose updates it gets, where that is known and has one.
+    /// The variant of its audience; `nil`: unknown, or the audience has none.
     package var variant: String?
-    /// Rises with each change.
+    /// Grows with each change.
     package var version = 1
-    /// The version that the server has; `nil`: none.
+    /// The newest version that the server has; `nil`: none.
     package var confirmed: Int?
-    /// A report of it went unanswered, so an old one may still arrive after newer ones: it is repeated once, later.
+    /// A report had no answer, so an old report may still arrive after newer ones. It is repeated once, later.
     package var isInDoubt = false
 
     init(_ snapshot: ActivitySnapshot) {
@@ -22,7 +22,8 @@ package struct ActivityEntry: Codable, Sendable, Hashable {
         channelID = snapshot.channelID
     }
 
-    /// What a snapshot says; a token and a channel that are known stay, as the server keeps them.
+    /// Takes over a snapshot. A known token or channel stays if the snapshot has none, because the server keeps them,
+    /// too.
     mutating func see(_ snapshot: ActivitySnapshot) {
         var new = self
         new.eventKey = snapshot.eventKey
@@ -34,9 +35,9 @@ package struct ActivityEntry: Codable, Sendable, Hashable {
         self = new
     }
 
-    /// Whether the server has yet to be told. Of what is only scheduled it is told nothing: that would confirm a start.
+    /// Whether it must be reported. A scheduled activity is not reported, because that would confirm a start.
     package var isDue: Bool { state != .pending && confirmed != version }
 
-    /// Whether nothing will be said of it any more.
+    /// Whether it needs no more reports.
     var isSettled: Bool { state == .dismissed && !isDue && !isInDoubt }
 }

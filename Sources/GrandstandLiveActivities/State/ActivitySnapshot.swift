@@ -1,4 +1,4 @@
-/// A Live Activity as it is on the device now.
+/// The present state of a Live Activity on the device.
 public struct ActivitySnapshot: Sendable, Hashable {
     /// ActivityKit's ID.
     public var id: String
@@ -6,14 +6,14 @@ public struct ActivitySnapshot: Sendable, Hashable {
     public var attributesType: String
     /// The event it shows.
     public var eventKey: String
-    /// Where it is in its life.
+    /// Its state.
     public var state: ActivityPhase
-    /// In hex; `nil` for one on a channel, and until ActivityKit has given one.
+    /// In hex; `nil` for an activity on a channel, and until ActivityKit has provided a token.
     public var updateToken: String?
-    /// The channel it was started on by this app; ActivityKit does not tell it.
+    /// The channel on which this app started it; `nil`: unknown, because ActivityKit does not tell it.
     public var channelID: String?
 
-    /// An activity as a host sees it.
+    /// An activity with these values.
     public init(
         id: String, attributesType: String, eventKey: String, state: ActivityPhase, updateToken: String? = nil,
         channelID: String? = nil
@@ -29,17 +29,17 @@ public struct ActivitySnapshot: Sendable, Hashable {
 
 /// The states of a Live Activity, as ActivityKit names them.
 public enum ActivityPhase: String, Codable, Sendable, Hashable {
-    /// Scheduled for later (iOS 26); the server is told of it once it is there.
+    /// Scheduled for later (iOS 26). It is reported to the server when it is shown.
     case pending
     /// On the screen.
     case active
-    /// On the screen, and out of date.
+    /// On the screen, but out of date.
     case stale
-    /// On the screen for the last time.
+    /// On the screen with its last content.
     case ended
-    /// Gone.
+    /// Removed.
     case dismissed
 
-    /// Whether it can still show something new.
+    /// Whether it can still show new content.
     public var isLive: Bool { self == .pending || self == .active || self == .stale }
 }

@@ -1,36 +1,37 @@
 package import Foundation
 package import GrandstandClient
 
-/// Decides what an installation says next, and what an answer makes of its record. Pure: time comes in, requests go out.
+/// Decides what an installation uploads next, and how an answer changes its record. It is pure: it gets the time, and
+/// returns requests.
 ///
-/// One request is under way at a time. What it remembers beside the record is of one launch: a key that was refused, what
-/// was refused for good, how long to wait.
+/// Only one request is in progress at a time. The values stored here, and not in the record, are valid for one launch:
+/// a refused key, permanent refusals, and the backoff.
 package struct Courier: Sendable {
-    /// What to do now.
+    /// The next step.
     package enum Step: Sendable, Hashable {
         case send(DeviceRequest)
         case wait(until: TimeInterval)
-        /// Nothing to say, or nobody to say it to.
+        /// There is nothing to send, or sending is impossible.
         case idle
     }
 
-    /// What else follows from an answer.
+    /// The further consequence of an answer.
     package enum Consequence: Sendable, Hashable {
         case none
-        /// The secret is not the installation's: it needs a new name and a new secret.
+        /// The secret does not belong to the installation, which needs a new ID and a new secret.
         case renewIdentity
-        /// The server has forgotten it.
+        /// The server has forgotten the installation.
         case forgotten
     }
 
     package private(set) var backoff = Backoff()
-    /// When to register again although nothing changed; `nil`: not in this launch, as far as is known.
+    /// When to register again without a change; `nil`: not in this launch, as far as is known.
     private var repeatAt: TimeInterval?
-    /// The key was refused: nothing is sent until the next launch, which may bring another key.
+    /// Why the key was refused. Then nothing is sent until the next launch, which may bring another key.
     package private(set) var keyRefusal: ServerProblem?
-    /// What the server refused for good, and why: it is not asked the same twice.
+    /// The permanent refusals. The same request is not sent again.
     private var rejections: [Subject: Rejection] = [:]
-    /// Why the last attempt came to nothing.
+    /// Why the last attempt failed.
     package private(set) var trouble: String?
 
     private enum Subject: Hashable, Sendable {
@@ -46,10 +47,10 @@ package struct Courier: Sendable {
 
     package init() {}
 
-    /// The server accepts so many receipts at once.
+    /// The most receipts in one request.
     package static let receiptsAtOnce = 100
 
-    /// What was refused for good in this launch.
+    /// A permanent refusal of this launch; `nil`: there is none.
     package var rejection: ServerProblem? { rejections.values.first?.refusal }
 
     package func next(_ record: DeviceRecord, at now: TimeInterval) -> Step {
@@ -57,7 +58,7 @@ package struct Courier: Sendable {
         return backoff.notBefore > now ? .wait(until: backoff.notBefore) : .send(request)
     }
 
-    /// When there is something to say again although nothing changes.
+    /// When a registration without a change is due; `nil`: there is none.
     package func repetition(of record: DeviceRecord) -> TimeInterval? {
         let isPossible = keyRefusal == nil && !record.isGone && rejections[.facts]?.version != record.sequence
         return isPossible && !record.isLeaving && record.facts.systemVersion != nil ? repeatAt : nil
@@ -67,7 +68,7 @@ package struct Courier: Sendable {
         guard !record.isGone else { return nil }
         if record.isLeaving { return rejections[.leaving] == nil ? .forget : nil }
         guard record.facts.systemVersion != nil else { return nil }
-        // Without a registration the server takes nothing else.
+        // Without a registration the server accepts nothing else.
         let isRefused = rejections[.facts]?.version == record.sequence
         if record.isBehind || !isRefused && repeatAt.map({ $0 <= now }) ?? false {
             return isRefused ? nil : .register(sequence: record.sequence, facts: record.facts)
@@ -79,28 +80,28 @@ package struct Courier: Sendable {
         return record.shown.isEmpty ? nil : .receipts(Array(record.shown.prefix(Self.receiptsAtOnce)))
     }
 
-    /// The app was launched, came to the front, or the network came back.
+    /// Must be called when the app was launched or came to the foreground, or when the network is back.
     ///
-    /// - Parameter delay: after which it registers although nothing changed (`Repetition`); `nil`: it need not.
+    /// - Parameter delay: seconds after which it registers without a change (`Repetition`); `nil`: it does not.
     package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {
         backoff.hurry()
         repeatAt = delay.map { now + $0 }
     }
 
-    /// Waits before it says anything, as when the record cannot be kept.
+    /// Pauses all requests, for example because the record cannot be written.
     package mutating func pause(_ why: String, at now: TimeInterval, jitter: Double) {
         trouble = why
         backoff.fail(at: now, jitter: jitter)
     }
 
-    /// Writes down that a request is about to be made.
+    /// Records that a request is about to be made.
     package func depart(_ request: DeviceRequest, _ record: inout DeviceRecord) {
         if case .register = request { record.unanswered += 1 }
     }
 
-    /// Writes down what came of a request.
+    /// Records the outcome of a request.
     ///
-    /// - Parameter jitter: from 0 up to 1.
+    /// - Parameter jitter: a random number from 0 up to 1.
     package mutating func settle(
         _ request: DeviceRequest, _ outcome: DeviceOutcome, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
@@ -126,11 +127,11 @@ package struct Courier: Sendable {
         switch request {
         case .register(let sequence, _):
             repeatAt = nil
-            // It was forgotten there, or is new, or an earlier request whose answer was lost made it new: the activities are
-            // to be told again.
+            // The server forgot the installation, or it is new, or an earlier request without an answer created it. In
+            // all cases the server does not know the activities, so they are reported again.
             if isNew || record.unanswered > 1 { record.startAnew() }
             record.unanswered = 0
-            // Another process of the app may have said more meanwhile.
+            // Another process of the app may have uploaded newer facts in the meantime.
             record.confirmed = max(record.confirmed ?? sequence, sequence)
             rejections[.facts] = nil
         case .report(let id, let entry):
@@ -141,7 +142,7 @@ package struct Courier: Sendable {
             record.dropShown(some.count)
         case .forget:
             if record.isLeaving { return .forgotten }
-            // People came back while they were being forgotten.
+            // People followed or showed something while the installation was being forgotten.
             record.startAnew()
         }
         return .none
@@ -152,7 +153,7 @@ package struct Courier: Sendable {
         jitter: Double
     ) -> Consequence {
         trouble = "\(refusal)"
-        // A proxy may say 502 or 504 of what was carried out.
+        // A proxy may answer 502 or 504 although the server processed the request.
         if case .register = request, !refusal.isPassing || refusal.status == 429 {
             record.unanswered = max(0, record.unanswered - 1)
         }
@@ -167,7 +168,7 @@ package struct Courier: Sendable {
         }
         switch refusal.kind {
         case .staleInstallation:
-            // The keychain or the server remembers more than the record, as after a reinstallation: go on from there.
+            // The server has a newer sequence than the record, as after a reinstallation. Continue from there.
             record.sequence = max(record.sequence, refusal.sequence ?? 0) + 1
             record.confirmed = nil
         case .installationNotFound:
@@ -182,7 +183,7 @@ package struct Courier: Sendable {
         return .none
     }
 
-    /// The same would be refused again: it is left alone until it changes, or the app is launched again.
+    /// The same request would be refused again. It is not sent until it changes, or the app is launched again.
     private mutating func reject(_ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord) {
         switch request {
         case .register(let sequence, _): rejections[.facts] = Rejection(version: sequence, refusal: refusal)

@@ -1,37 +1,40 @@
 package import Foundation
 package import GrandstandClient
 
-/// What an installation is and what of it the server has yet to hear. It is its own queue: what waits is the newest state,
-/// so nothing piles up, and a crash loses nothing that was written.
+/// The state of an installation, and what the server does not know of it yet. It needs no queue, because only the
+/// newest state is uploaded. A crash loses nothing that was written.
 package struct DeviceRecord: Codable, Sendable, Hashable {
-    /// Whose record it is; a backup brings it to another phone, where it becomes another one's.
+    /// The installation that the record belongs to. A backup may bring it to another phone, where it becomes the record
+    /// of another installation.
     package var installation: UUID?
     package private(set) var facts = InstallationFacts()
-    /// Of the newest facts. No two states have the same one, so of two requests that overtake each other the newer holds.
+    /// The number of the newest facts. No two states have the same number, so if two requests overtake each other, the
+    /// newer one wins.
     package var sequence = 0
     /// The sequence that the server has; `nil`: it may not know the installation.
     package var confirmed: Int?
-    /// When the last registration was, for the next one without a change.
+    /// The time of the last registration, for the next one without a change; `nil`: there was none.
     package var repetition: Repetition?
-    /// Registrations whose answer did not come, with the one under way: after those "known already" may mean by them.
+    /// Registrations without an answer, including the one in progress. After them "not new" in an answer may mean that
+    /// one of them was the first.
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
     package var wanted: [WantedStart] = []
-    /// The oldest first.
+    /// The receipts, the oldest first.
     package private(set) var shown: [GrandstandClient.Receipt] = []
     /// Whether the server asks this installation for receipts.
     package var isSampled = false
-    /// Everything is to be forgotten, here and there.
+    /// Whether the installation is to be forgotten on the phone and on the server.
     package var isLeaving = false
-    /// Everything is forgotten; nothing is said until people follow or show something again.
+    /// Whether it was forgotten. Nothing is sent until people follow or show something again.
     package var isGone = false
 
     package init() {}
 
-    /// The server keeps so many receipts about an event; more are not worth room.
+    /// The most receipts. The server stores no more of one event.
     package static let mostShown = 2_000
 
-    /// Changes what the installation says of itself; what comes to the same is no change.
+    /// Changes the facts. If the result is the same as before, nothing changes.
     package mutating func say(_ change: (inout InstallationFacts) -> Void) {
         var new = facts
         change(&new)
@@ -41,13 +44,14 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         sequence += 1
     }
 
-    /// Whether the server has yet to hear of the newest facts.
+    /// Whether the newest facts must be uploaded.
     package var isBehind: Bool { confirmed != sequence }
 
-    /// Takes in what an activity is now. An activity that is there is not wanted any more.
+    /// Takes over the present state of an activity. The request for it is removed when it is on the device.
     package mutating func see(_ snapshot: ActivitySnapshot) {
         if activities[snapshot.id] == nil {
-            // Somebody else's memory of it, or none: what is gone and was never told of needs no word.
+            // The server does not know this activity, or knows it from an earlier record. It is gone, so it needs no
+            // report.
             guard snapshot.state != .dismissed else { return }
             activities[snapshot.id] = ActivityEntry(snapshot)
         } else {
@@ -57,8 +61,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
-    /// The cards of the same event that an activity takes the place of: a push started it beside them, because nothing
-    /// reaches them any more or the app was faster. It is new to this record, they are not.
+    /// The activities of the same event that `snapshot` replaces. A push started it in addition, because they get no
+    /// more updates or because the app was faster. It must be new to this record.
     package func cards(replacedBy snapshot: ActivitySnapshot) -> [String] {
         guard activities[snapshot.id] == nil, snapshot.state == .active || snapshot.state == .stale else { return [] }
         return activities.filter { _, entry in
@@ -66,7 +70,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }.keys.sorted()
     }
 
-    /// Notes the channel of an activity that a push started, and the variant of its audience.
+    /// Records the channel of an activity that a push started, and the variant of its audience.
     package mutating func learn(_ channel: String, _ variant: String?, of activity: String) {
         guard activities[activity]?.channelID == nil else { return }
         activities[activity]?.channelID = channel
@@ -74,13 +78,13 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         activities[activity]?.version += 1
     }
 
-    /// Wants an activity, in place of what was wanted for the same event and type.
+    /// Records a request for an activity. It replaces an earlier one for the same event and type.
     package mutating func want(_ wanted: WantedStart) {
         self.wanted.removeAll { $0.isSame(as: wanted) }
         self.wanted.append(wanted)
     }
 
-    /// Takes in all activities there are: those that are not among them were removed while nobody looked.
+    /// Takes over all present activities. Known ones that are missing were removed in the meantime.
     package mutating func see(all snapshots: [ActivitySnapshot], of types: Set<String>) {
         for snapshot in snapshots { see(snapshot) }
         let there = Set(snapshots.map(\.id))
@@ -95,7 +99,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// Repeats, once, what may have been overtaken by an older report that was under way.
+    /// Repeats reports once that an older report may have overtaken.
     package mutating func clearDoubts() {
         for (id, entry) in activities where entry.isInDoubt {
             activities[id]?.isInDoubt = false
@@ -103,16 +107,16 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// The server does not know the installation (any more): all is to be said again.
+    /// The server does not know the installation, so everything must be uploaded again.
     package mutating func startAnew() {
         confirmed = nil
         for id in activities.keys { activities[id]?.confirmed = nil }
     }
 
-    /// Becomes the record of another installation: of a restored phone, or after the secret was lost. What people follow
-    /// stays; activities and receipts are the other one's.
+    /// Becomes the record of another installation: on a restored phone, or after the secret was lost. The topics stay;
+    /// activities and receipts belong to the old installation and are dropped.
     ///
-    /// - Returns: whether it was another one's: what this phone has is to be looked at anew.
+    /// - Returns: whether it belonged to another installation, so that the system must be read again.
     package mutating func move(to new: UUID) -> Bool {
         guard installation != new else { return false }
         let isFirst = installation == nil
@@ -126,15 +130,15 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         return true
     }
 
-    /// The same phone under a new name: what it shows is still there.
+    /// The same phone with a new ID. Its activities stay.
     package mutating func rename(to new: UUID) {
         installation = new
         startAnew()
     }
 
-    /// People follow or show something again.
+    /// Ends a forgetting, because people follow or show something again.
     ///
-    /// - Returns: whether everything had been forgotten.
+    /// - Returns: whether the installation had already been forgotten.
     package mutating func comeBack() -> Bool {
         let wasGone = isGone
         isGone = false
@@ -142,17 +146,17 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         return wasGone
     }
 
-    /// Notes a receipt, where one is asked for.
+    /// Records a receipt, if the server asks for receipts.
     package mutating func note(_ message: GrandstandClient.Receipt) {
         guard isSampled else { return }
         shown.append(message)
         shown.removeFirst(max(0, shown.count - Self.mostShown))
     }
 
-    /// So many receipts need not be kept any longer.
+    /// Drops the oldest receipts, which need not be kept any longer.
     mutating func dropShown(_ count: Int) { shown.removeFirst(min(count, shown.count)) }
 
-    /// Forgets an activity of which nothing will be said any more.
+    /// Drops an activity that needs no more reports.
     mutating func drop(_ id: String) {
         if activities[id]?.isSettled == true { activities[id] = nil }
     }

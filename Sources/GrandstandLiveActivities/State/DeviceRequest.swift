@@ -1,31 +1,32 @@
 package import GrandstandClient
 
-/// A request that an installation makes about itself.
+/// A request of an installation about itself.
 package enum DeviceRequest: Sendable, Hashable {
-    /// Says all it is.
+    /// Uploads all facts.
     case register(sequence: Int, facts: InstallationFacts)
     /// Reports an activity in one version.
     case report(id: String, entry: ActivityEntry)
-    /// Says what was shown.
+    /// Reports shown messages.
     case receipts([GrandstandClient.Receipt])
-    /// Asks to be forgotten.
+    /// Asks the server to forget the installation.
     case forget
 }
 
-/// What came of one.
+/// The outcome of a request.
 package enum DeviceOutcome: Sendable, Hashable {
     /// - Parameters:
-    ///   - isNew: the server did not know it before.
-    ///   - isSampled: whether it asks for receipts; `nil`: it did not say.
+    ///   - isNew: whether the server did not know the installation before.
+    ///   - isSampled: whether the server asks for receipts; `nil`: the answer does not say.
     case accepted(isNew: Bool, isSampled: Bool?)
     case refused(ServerProblem)
-    /// No answer came: the server may have taken it or not, or may do so later.
+    /// No answer came. The server may have processed the request, or may still do so.
     case unanswered(String)
 }
 
 extension ServerProblem {
-    /// Whether the same request may be taken later. What has no slug is not Grandstand's answer: a proxy's, a portal's.
+    /// Whether the same request may succeed later. An answer without a slug is not Grandstand's, but of a proxy or a
+    /// captive portal.
     var isPassing: Bool { slug.isEmpty || status == 408 || status == 429 || status >= 500 }
-    /// Whether the key in the app opens nothing (any more): asking again with it is in vain.
+    /// Whether the app's key is not valid, so that no request with it can succeed.
     var isOfKey: Bool { !slug.isEmpty && (status == 401 || (status == 403 && kind != .wrongInstallationSecret)) }
 }

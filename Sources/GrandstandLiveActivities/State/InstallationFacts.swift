@@ -1,29 +1,29 @@
-/// What an installation says of itself: the body of its registration but for the sequence.
+/// The facts of an installation: the body of its registration without the sequence.
 package struct InstallationFacts: Codable, Sendable, Hashable {
-    /// As `18.4.1`; `nil` until the host has said it: nothing is sent before.
+    /// For example `18.4.1`; `nil` until the host has been read. Nothing is sent before.
     package var systemVersion: String?
     package var appVersion: String?
     /// BCP 47, e.g. `de-AT`.
     package var locale: String?
-    /// Which variant of events people want to see; `nil`: the one that the locale chooses.
+    /// The variant of events that people want to see; `nil`: the locale decides.
     package var variant: String?
-    /// By its IANA name.
+    /// The IANA name of the time zone.
     package var timeZone: String?
     package var liveActivitiesEnabled = true
     package var frequentPushesEnabled = true
-    /// In hex, by type of attributes.
+    /// Start tokens in hex, by type of attributes.
     package var startTokens: [String: String] = [:]
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     package var topics: [String] = []
 
     package init() {}
 
-    /// The server keeps so many topics of an installation.
+    /// The most topics that the server accepts for an installation.
     package static let mostTopics = 200
-    /// The longest text the server takes for version, locale and time zone.
+    /// The longest version, locale and time zone that the server accepts.
     static let longestText = 64
 
-    /// Texts that the server would refuse are left out: a registration must not fail for a name.
+    /// Removes texts that the server would refuse, so that a registration does not fail because of them.
     mutating func normalise() {
         func fitting(_ text: String?) -> String? {
             text.flatMap { $0.isEmpty || $0.unicodeScalars.count > Self.longestText ? nil : $0 }
@@ -34,10 +34,10 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         topics = Set(topics).sorted()
     }
 
-    /// 1 to 32 of `A-Z a-z 0-9 . _ : -`.
+    /// Whether it is 1 to 32 of `A-Z a-z 0-9 . _ : -`.
     package static func isVariant(_ text: String) -> Bool { text.utf8.count <= 32 && isTopic(text) }
 
-    /// 1 to 128 of `A-Z a-z 0-9 . _ : -`, as event keys.
+    /// Whether it is 1 to 128 of `A-Z a-z 0-9 . _ : -`, like an event key.
     package static func isTopic(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

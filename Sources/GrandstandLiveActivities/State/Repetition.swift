@@ -1,15 +1,15 @@
 package import Foundation
 
-/// When an installation registers again although nothing changed, so that the server does not forget it.
+/// When an installation registers again without a change, so that the server does not forget it.
 ///
-/// Phones are opened in the same minutes, at a kick-off. So each phone draws its own times: it is due about a week after
-/// its last registration, and registers at a random time within the hour after the app was opened. If the app is never
-/// open for so long, it registers within a minute once a limit of its own, four to twelve weeks, is over. The server
-/// forgets an installation after 180 days, unless it is told otherwise.
+/// Many apps are opened in the same minutes, at a kick-off, so each phone uses random times. A registration is due
+/// about a week after the last one, and is then sent at a random time within an hour after the app was opened. If the
+/// app is never open that long, it registers within a minute after it was opened, once four to twelve weeks have
+/// passed. The server forgets an installation after 180 days by default.
 package struct Repetition: Codable, Sendable, Hashable {
     /// When the last registration was answered.
     package var registered: Date
-    /// From 0 to 1, drawn with it.
+    /// A random number from 0 to 1, drawn at that time.
     package var chance: Double
 
     package init(registered: Date, chance: Double) {
@@ -19,13 +19,13 @@ package struct Repetition: Codable, Sendable, Hashable {
 
     private static let day: TimeInterval = 86_400
 
-    /// In how many seconds an app that was opened now registers.
+    /// Seconds after which an app that was opened now registers.
     ///
-    /// - Parameter jitter: from 0 to 1, drawn anew at each opening.
-    /// - Returns: `nil`: not before it is opened again.
+    /// - Parameter jitter: a random number from 0 to 1, drawn at each opening.
+    /// - Returns: `nil`: not before the app is opened again.
     package func delay(at now: Date, jitter: Double) -> TimeInterval? {
         let age = now.timeIntervalSince(registered)
-        // A clock that was set back says nothing: it is as if the time had come.
+        // If the clock was set back, the age is unknown, so the registration counts as due.
         if age >= 0, age < (6.5 + chance) * Self.day { return nil }
         return age < (28 + chance * 56) * Self.day ? jitter * 3_600 : jitter * 60
     }

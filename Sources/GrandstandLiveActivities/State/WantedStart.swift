@@ -1,30 +1,31 @@
 public import Foundation
 
-/// An activity that the app wants to show: kept until it is there, or the server says that its event is over.
+/// A request of the app to show an activity. It is kept until the activity exists, or the server says that its event is
+/// over.
 public struct WantedStart: Codable, Sendable, Hashable {
-    /// The event it shows.
+    /// The event's key.
     public var eventKey: String
     /// The name of its type of attributes.
     public var attributesType: String
     /// The attributes as JSON.
     public var attributes: Data
-    /// What to show unless the server knows newer, as JSON.
+    /// The content as JSON, for the case that the server has none that is newer.
     public var contentState: Data
-    /// Apple's relevance score: the highest gets the Dynamic Island.
+    /// Apple's relevance score. The activity with the highest is shown in the Dynamic Island.
     public var relevanceScore: Double?
-    /// When to show it; `nil`: at once. Before iOS 26 it is shown when the app is in front after that.
+    /// When to show it; `nil`: at once. Before iOS 26 it is shown when the app is in the foreground after this time.
     public var startsAt: Date?
-    /// What people are told when a scheduled one appears.
+    /// The alert when a scheduled activity appears.
     public var alert: StartAlert?
-    /// Which of the app's audiences in the event, e.g. a language; `nil`: the one that a push would start for this person,
-    /// by the variant given to `follow`, else by language.
+    /// One of the app's audiences in the event, e.g. a language; `nil`: the one that a push would start for this
+    /// person, by the variant given to `follow`, otherwise by language.
     public var variant: String?
-    /// When it was asked for first; an event that is still unknown a day later is a mistake.
+    /// The time of the first request. If the event is still unknown a day later, the request is given up.
     package internal(set) var since: Date?
-    /// The activity on a channel that is gone: it ends as soon as this one can be started.
+    /// The ID of an activity on a replaced channel. It ends as soon as this one can be started.
     package internal(set) var replaces: String?
 
-    /// An activity to be shown.
+    /// A request with these values.
     public init(
         eventKey: String, attributesType: String, attributes: Data, contentState: Data, relevanceScore: Double? = nil,
         startsAt: Date? = nil, alert: StartAlert? = nil, variant: String? = nil
@@ -39,7 +40,8 @@ public struct WantedStart: Codable, Sendable, Hashable {
         self.variant = variant
     }
 
-    /// One card for each event and type. One that is to be replaced is not it.
+    /// Whether `snapshot` is the requested activity: there is one for each event and type. The activity to be replaced
+    /// does not count.
     func isOf(_ snapshot: ActivitySnapshot) -> Bool {
         eventKey == snapshot.eventKey && attributesType == snapshot.attributesType && snapshot.id != replaces
     }
@@ -49,14 +51,14 @@ public struct WantedStart: Codable, Sendable, Hashable {
     }
 }
 
-/// The alert of an activity that appears by itself.
+/// The alert of an activity that appears without the app.
 public struct StartAlert: Codable, Sendable, Hashable {
     /// The first line.
     public var title: String
     /// The second line.
     public var body: String
 
-    /// An alert of two lines.
+    /// An alert with title and body.
     public init(title: String, body: String) {
         self.title = title
         self.body = body
@@ -65,8 +67,8 @@ public struct StartAlert: Codable, Sendable, Hashable {
 
 /// How an activity gets its updates.
 public enum ActivityDelivery: Sendable, Hashable {
-    /// By the event's broadcast channel (iOS 18).
+    /// On the event's broadcast channel (iOS 18).
     case channel(String)
-    /// By a token of its own.
+    /// With its own push token.
     case token
 }

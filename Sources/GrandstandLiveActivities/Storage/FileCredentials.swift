@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A credential in a file that nobody else may read: for systems without a keychain, and for tests.
+/// Stores a credential in a file that only the owner can read. For systems without a keychain, and for tests.
 package struct FileCredentials: CredentialStore {
     private let file: URL
 

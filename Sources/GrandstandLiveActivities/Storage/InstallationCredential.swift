@@ -1,13 +1,14 @@
 public import Foundation
 internal import GrandstandClient
 
-/// Who an installation is, and what proves it. Both are kept together, so that a name is never without its secret.
+/// The ID of an installation, and its secret. Both are stored together, so that an ID is never without its secret.
 public struct InstallationCredential: Codable, Sendable, Hashable {
-    /// The name, made by the app.
+    /// The ID, made by the app.
     public let installation: UUID
     private let drawn: Secret
 
-    /// 32 random bytes in base64url; drawn once and sent with each call. It is not printed with the credential.
+    /// 32 random bytes in base64url. The app draws it once and sends it with each call. It is not printed with the
+    /// credential.
     public var secret: String { drawn.rawValue }
 
     private enum CodingKeys: String, CodingKey {
@@ -15,25 +16,25 @@ public struct InstallationCredential: Codable, Sendable, Hashable {
         case drawn = "secret"
     }
 
-    /// A new one, from the system's source of randomness.
+    /// Draws a new credential from the system's random numbers.
     public static func draw() -> InstallationCredential {
         InstallationCredential(installation: UUID(), drawn: .draw())
     }
 }
 
-/// Where the credential is kept: the keychain, or a file where there is none.
+/// Stores the credential: in the keychain, or in a file on systems without one.
 public protocol CredentialStore: Sendable {
-    /// The credential, or `nil` where none was ever kept.
+    /// The credential; `nil` if none was ever stored.
     ///
-    /// - Throws: where it cannot be told whether there is one, as before the first unlock after a restart. Then none may be
-    ///   drawn: the installation would become another one.
+    /// - Throws: if it is unknown whether there is one, as before the first unlock after a restart. Then no new one may
+    ///   be drawn, because the phone would become another installation.
     func load() throws -> InstallationCredential?
 
-    /// Keeps a credential in place of `old`, unless somebody else was faster.
+    /// Stores a credential in place of `old`, unless another process was faster.
     ///
-    /// - Returns: the one that is kept now.
+    /// - Returns: the credential that is stored now.
     func keep(_ new: InstallationCredential, insteadOf old: InstallationCredential?) throws -> InstallationCredential
 
-    /// Forgets it.
+    /// Deletes the credential.
     func remove() throws
 }

@@ -2,12 +2,13 @@
     internal import Foundation
     internal import Security
 
-    /// A credential in the keychain, for this device only: a backup does not bring it to another phone, which so becomes
-    /// an installation of its own. It outlives the app's removal; a reinstalled app is the installation it was.
+    /// A credential in the keychain of this device. A backup does not bring it to another phone, which therefore
+    /// becomes another installation. It survives the removal of the app, so a reinstalled app is the same installation.
     ///
-    /// It can be read while the phone is locked, once it was unlocked after a restart: pushes launch apps in the background.
+    /// It can be read while the phone is locked, after the first unlock since a restart, because pushes launch apps in
+    /// the background.
     struct KeychainCredentials: CredentialStore {
-        /// The app and its environment.
+        /// The app and its environment, as the account's name.
         let account: String
 
         private static let service = "grandstand.installation"
@@ -53,7 +54,7 @@
         }
     }
 
-    /// The keychain could not be asked, e.g. before the first unlock.
+    /// The keychain could not be read or written, e.g. before the first unlock.
     struct KeychainError: Error, CustomStringConvertible {
         let status: OSStatus
 

@@ -8,11 +8,11 @@ internal import Foundation
     internal import Musl
 #endif
 
-/// Files that several processes of an app may change, and that are whole at any time.
+/// Files that several processes of an app may change. Each file is complete at any time.
 enum LockedFile {
-    /// The content; `nil` where there is no file.
+    /// The content; `nil` if there is no file.
     ///
-    /// - Throws: where there is one that cannot be read, as one that the system protects until the first unlock.
+    /// - Throws: if the file cannot be read, for example because the system protects it until the first unlock.
     static func read(_ file: URL) throws -> Data? {
         do {
             return try Data(contentsOf: file)
@@ -21,8 +21,8 @@ enum LockedFile {
         }
     }
 
-    /// Runs `body` while nobody else does with this file. Never held over a suspension: iOS ends an app that is suspended
-    /// with a lock on a file that it shares.
+    /// Runs `body` with an exclusive lock on the file. `body` must not suspend, because iOS ends an app that is
+    /// suspended while it has a lock on a shared file.
     static func locked<Value>(_ file: URL, _ body: () throws -> Value) throws -> Value {
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ enum LockedFile {
         return try body()
     }
 
-    /// Puts new content in place of the old: after a crash there is the one or the other.
+    /// Replaces the content. After a crash the file has either the old or the new content.
     static func replace(_ file: URL, with data: Data) throws {
         let new = file.path + ".new"
         let descriptor = open(new, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)

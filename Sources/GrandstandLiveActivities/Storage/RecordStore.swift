@@ -1,24 +1,25 @@
 package import Foundation
 
-/// The record on disk. Whoever changes it reads it first, under a lock: two launches of an app at once draw no sequence
-/// twice and forget nothing of each other.
+/// The record on disk. Every change first reads it, under a lock. So two launches of an app at the same time never use
+/// the same sequence, and lose no change of each other.
 package struct RecordStore: Sendable {
     private let file: URL
 
     package init(file: URL) { self.file = file }
 
-    /// What a change came to.
+    /// The result of a change.
     package struct Change<Value> {
         package var record: DeviceRecord
         package var value: Value
-        /// Why it is not on disk, e.g. as that is full.
+        /// Why the record was not written, e.g. because the disk is full; `nil`: it was written.
         package var failure: StorageFailure?
     }
 
     /// Changes the record.
     ///
-    /// - Parameter unwritten: the record of a change before that could not be written; it counts, not the file.
-    /// - Throws: when the record cannot be read, so that nobody knows what to change; what `body` throws.
+    /// - Parameter unwritten: the record after an earlier change that could not be written. It replaces the file's
+    ///   content.
+    /// - Throws: an error if the record cannot be read; the errors of `body`.
     package func change<Value>(
         after unwritten: DeviceRecord? = nil, _ body: (inout DeviceRecord) throws -> Value
     ) throws -> Change<Value> {
@@ -40,7 +41,8 @@ package struct RecordStore: Sendable {
         }
     }
 
-    /// A file that is no record is set aside: the server's answer to the first request tells where to go on.
+    /// A file that is not a record is moved aside. The server's answer to the first request then says which sequence to
+    /// continue from.
     private func load() throws -> DeviceRecord? {
         guard let data = try LockedFile.read(file) else { return nil }
         if let record = try? JSONDecoder().decode(DeviceRecord.self, from: data) { return record }

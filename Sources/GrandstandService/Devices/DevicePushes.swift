@@ -2,14 +2,16 @@ package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// Makes pushes to many devices of one environment: so many at a time, and none while its host is not well.
+/// Sends pushes to many devices of one environment: a limited number at a time, and none while the circuit to APNs is
+/// open.
 ///
-/// Broadcasts have connections and places of their own (`APNsClient.Traffic`): a goal does not wait for a million starts.
+/// Broadcasts have separate connections and places (`APNsClient.Traffic`), so a goal does not wait for a million
+/// starts.
 package final class DevicePushes: Sendable {
     private struct State {
         var circuit = Circuit()
         var flying = 0
-        /// Until when nothing goes to an app whose key APNs refuses.
+        /// The time until which nothing is sent to an app, because APNs refuses its key.
         var heldBack: [BundleID: Date] = [:]
     }
 
@@ -19,10 +21,10 @@ package final class DevicePushes: Sendable {
     private let places: Semaphore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    /// Seconds between two looks while a probe is under way.
+    /// Seconds between two checks while a probe is in flight.
     private static let probePause: TimeInterval = 0.25
 
-    /// - Parameter concurrency: requests to APNs at a time.
+    /// - Parameter concurrency: the most requests to APNs at a time.
     package init(gateway: any DeviceGateway, concurrency: Int, rates: SendRates, now: @escaping @Sendable () -> Date) {
         self.gateway = gateway
         self.concurrency = concurrency
@@ -31,20 +33,20 @@ package final class DevicePushes: Sendable {
         places = Semaphore(permits: concurrency)
     }
 
-    /// How many of `size` pushes are worth claiming now.
+    /// How many of `size` pushes should be claimed now.
     ///
-    /// - Returns: fewer, and none with the time to ask again, while APNs is not well.
+    /// - Returns: `size`. While the circuit is open: one for a probe, or none and the time to ask again.
     package func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
         state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
             if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
-            // One probe at a time: shards claimed beside it would only be given back.
+            // Only one probe at a time: more shards would only be given back.
             guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
             return (1, nil)
         }
     }
 
-    /// The apps whose key APNs refuses, and whose next push may not go yet.
+    /// The apps whose key APNs refuses, and to which nothing may be sent yet.
     package func heldBack(at now: Date) -> [BundleID] {
         state.withLock { state in
             state.heldBack = state.heldBack.filter { $0.value > now }
@@ -52,7 +54,7 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// Makes a push for each member; ends when each has its answer or is known to get none.
+    /// Sends a push to each member. Returns when each has an answer or will get none.
     package func make<Shard: PushShard>(_ shard: Shard) async -> [PushOutcome<Shard.Member>] {
         let turns = Turns()
         let members = shard.members
@@ -100,7 +102,7 @@ package final class DevicePushes: Sendable {
                 jitter: .random(in: 0..<1)))
     }
 
-    /// Waits until the app may send another push, where APNs throttles it.
+    /// Waits until the app may send another push, if APNs throttles it.
     private func waitForTurn(of bundleID: BundleID) async {
         while !Task.isCancelled, let next = rates.turn(of: bundleID, at: now()) {
             try? await Task.sleep(for: .seconds(max(0.001, next.timeIntervalSince(now()))))
@@ -116,7 +118,7 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// The owner whose turn it is.
+    /// The index of the next member to be sent to.
     private final class Turns: Sendable {
         private let count = Atomic(0)
 

@@ -5,10 +5,10 @@ internal import Synchronization
 final class Patience: Sendable {
     private let end: Mutex<ContinuousClock.Instant?>
 
-    /// - Parameter seconds: `nil`: without end.
+    /// - Parameter seconds: `nil`: forever.
     init(_ seconds: TimeInterval?) { end = Mutex(seconds.map { .now + .seconds($0) }) }
 
-    /// No longer than until then.
+    /// Ends the patience at this time, if it would end later.
     func shorten(to sooner: ContinuousClock.Instant) {
         end.withLock { $0 = $0.map { min($0, sooner) } ?? sooner }
     }

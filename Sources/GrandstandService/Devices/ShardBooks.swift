@@ -2,22 +2,23 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The shards that a loop has in hand, and whether the database answers.
+/// The shards that a loop works on, and whether the database answers.
 final class ShardBooks: Sendable {
     private struct State {
-        /// How many shards of each owner.
+        /// The number of shards of each owner.
         var held: [Int: Int] = [:]
-        /// Shards with answers that the database could not take yet.
+        /// Shards whose answers could not be recorded yet.
         var unrecorded = 0
         var clock = LeaseClock()
     }
 
     private let state = Mutex(State())
 
-    /// Owners whose shards are in hand, in order.
+    /// The owners whose shards are being worked on, sorted.
     var holding: [Int] { state.withLock { $0.held.keys.sorted() } }
 
-    /// Whether answers wait for the database: pushes that are made meanwhile could not be recorded either.
+    /// Whether answers wait for the database. Then no more pushes should be sent, because their answers could not be
+    /// recorded either.
     var hasUnrecorded: Bool { state.withLock { $0.unrecorded > 0 } }
 
     func leasesOver(at now: Date) -> Date { state.withLock { $0.clock.leasesOver(at: now) } }

@@ -4,8 +4,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends pushes to devices of one environment, shard by shard: starts of events to followers, updates to crowds. One
-/// shard of a run or lane is under way at a time, and is settled after its last answer.
+/// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run or
+/// lane has one shard in progress at a time; it is settled after its last answer.
 package struct ShardDispatcher<Store: ShardStore>: Service {
     private let replica = UUID()
     private let environment: APNsEnvironment
@@ -19,12 +19,12 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     private let onSettled: @Sendable ([TokenVerdict]) -> Void
     private let logger: Logger
     private let books = ShardBooks()
-    /// Seconds between two claims while work is due that cannot be claimed.
+    /// Seconds between two claims while due work cannot be claimed.
     private static var restraint: TimeInterval { 0.25 }
 
     /// - Parameters:
-    ///   - mayClaim: whether this process may take work on now; asked before every claim.
-    ///   - onSettled: called with the outcomes of APNs' answers, once they are recorded.
+    ///   - mayClaim: whether this process may claim work now. It is called before every claim.
+    ///   - onSettled: called with the verdicts after they are recorded.
     package init(
         environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
         wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
@@ -55,7 +55,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
-        // The shard whose answers are recorded rings.
+        // The shard that cannot record its answers rings when it has recorded them.
         guard !books.hasUnrecorded else { return .idle() }
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
@@ -90,8 +90,8 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
         let made = await pushes.make(shard)
         tell(made, of: shard)
-        // Not cancelled with a stop: the outcomes of pushes that were sent are recorded. But a stop does not wait for a
-        // database that is away.
+        // A separate task, because a stop must not cancel it: the results of pushes that were sent must be recorded.
+        // During a stop it does not wait for a database that is away.
         let absence = Patience(nil)
         await withTaskCancellationHandler {
             await Task { await settle(shard, made, absence) }.value
@@ -100,9 +100,10 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
     }
 
-    /// Without its answers a shard counts as unknown, or is repeated. So a database that is away is waited for, however
-    /// long: no other replica can take the lease meanwhile, and time to spare is left when it is back (`LeaseClock`).
-    /// What it refuses is tried again for a while, for it may be full.
+    /// Records a shard's answers. Without them the shard counts as unknown, or is repeated. So this waits for a
+    /// database that is away, however long: no other replica can take the lease meanwhile, and enough time is left when
+    /// it is back (`LeaseClock`). If the database refuses the answers, they are tried again for a while, because its
+    /// disk may be full.
     private func settle(
         _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: Patience
     ) async {
@@ -144,7 +145,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
     }
 
-    /// One line for a shard's refusals: tokens are never logged.
+    /// Logs one line for all refusals of a shard. Tokens are never logged.
     private func tell(_ made: [PushOutcome<Store.Shard.Member>], of shard: Store.Shard) {
         var reasons: [String: Int] = [:]
         for one in made {

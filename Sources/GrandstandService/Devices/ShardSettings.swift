@@ -1,18 +1,20 @@
 package import FoundationEssentials
 
-/// How a loop of shards works.
+/// The settings of a loop that sends shards.
 package struct ShardSettings: Sendable {
-    /// Pushes of a shard: what a crash can leave without a known outcome, or repeats.
+    /// Pushes in a shard. After a crash, at most so many have an unknown result or are repeated.
     package var shardSize = 2_000
-    /// Shards under way at a time.
+    /// Shards in progress at a time.
     package var places = 4
-    /// Seconds until the shards of a dead replica are taken by another. Extended while a shard is under way.
+    /// Seconds until another replica takes the shards of a replica that died. The lease is extended while a shard is in
+    /// progress.
     package var lease: TimeInterval
-    /// Seconds for which answers are tried to be recorded that the database refuses. One that is away is waited for.
+    /// Seconds for which recording is tried again if the database refuses the answers. If the database is away, there
+    /// is no limit.
     package var refusalPatience: TimeInterval = 60
-    /// How long a stop waits for shards under way; pushes that were not sent by then go later.
+    /// How long a stop waits for shards in progress. Pushes that were not sent by then are sent later.
     package var drain: Drain
-    /// The longest sleep: then work is found whose signal was lost.
+    /// The longest sleep. A poll after it finds work whose signal was lost.
     package var pollInterval: Duration = .seconds(1)
 
     package init(lease: TimeInterval, drain: Drain) {

@@ -4,23 +4,23 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Reads the metrics of the database as a whole, on one replica at a time: the one that has the lease. When it stops it
-/// gives the lease back; when it dies, another has it within `lease` seconds.
+/// Reads the metrics of the whole database. One replica at a time does it, the owner of the lease. When it stops, it
+/// gives the lease back. When it dies, another replica gets the lease within `lease` seconds.
 ///
-/// Unknown values are not reported: after a failed read or a lost lease nothing of what was read before is left.
+/// Unknown values are not reported: after a failed reading or a lost lease, the last values are dropped.
 package final class GaugeWatch: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// Seconds after which another replica may tell in place of one that is silent.
+        /// Seconds after which another replica may take over the reports of a silent one.
         package var lease: TimeInterval = 15
-        /// Between two looks: a third of the lease at most, which each renews.
+        /// The time between two readings. Each renews the lease, so it is a third of the lease at most.
         package var interval: Duration = .seconds(5)
 
         package init(tenure: ChannelTenure) { self.tenure = tenure }
     }
 
-    /// The values, and until when this replica may report them.
+    /// The values, and the time until which this replica may report them.
     package struct Reading: Sendable {
         package var quotas: [Quota]
         package var backlog: Backlog
@@ -47,7 +47,7 @@ package final class GaugeWatch: Service {
         self.logger = logger
     }
 
-    /// The values that this replica reports; `nil`: none, for another replica reports them, or none can now.
+    /// The values that this replica reports; `nil`: another replica reports them, or they are unknown.
     package var current: Reading? {
         let now = now()
         return reading.withLock { reading in reading.flatMap { now < $0.until ? $0 : nil } }
@@ -64,11 +64,11 @@ package final class GaugeWatch: Service {
         await loop.run()
         reading.withLock { $0 = nil }
         let (store, replica) = (store, replica)
-        // Not a child of this task, which may be cancelled. A database that is away ends the lease itself.
+        // A separate task, because this one may be cancelled. If the database is away, the lease ends by itself.
         await Task { _ = try? await store.resign(replica) }.value
     }
 
-    /// Renews the lease, and reads if it is this replica's.
+    /// Renews the lease, and reads the values if this replica has it.
     package func look() async throws {
         do {
             guard let until = try await store.lead(replica, for: settings.lease) else {

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The viewers of each event, and what they have been shown.
+/// The viewers of each event, and the content they have been shown.
 struct LiveAudience {
     struct Member {
         let id: UUID
-        /// The key that asked.
+        /// The key of the viewer.
         let reader: UUID
         /// The tag of the last update the reader has from an earlier stream.
         let seen: String?
@@ -21,16 +21,16 @@ struct LiveAudience {
     }
 
     private struct View {
-        /// The board that members which are not new have been shown.
+        /// The board that all members have been shown, except new ones.
         var board: LiveBoard?
         var members: [UUID: Member] = [:]
     }
 
-    /// Why a viewer is refused.
+    /// Why a viewer is rejected.
     enum Refusal {
-        /// No place is left, or the server stops.
+        /// All places are taken, or the server stops.
         case full
-        /// The reader's key has as many places as it may have.
+        /// The viewer's key has its maximum number of places.
         case keyHasAll
     }
 
@@ -49,7 +49,7 @@ struct LiveAudience {
 
     var isEmpty: Bool { count == 0 }
 
-    /// - Returns: `nil` when there was room.
+    /// - Returns: `nil` if the member was added.
     mutating func add(_ member: Member, to subject: LiveSubject) -> Refusal? {
         guard !isClosed, count < maximum else { return .full }
         guard byReader[member.reader, default: 0] < maximumPerKey else { return .keyHasAll }
@@ -69,19 +69,19 @@ struct LiveAudience {
         marked.remove(subject)
     }
 
-    /// They are to be read again.
+    /// Marks subjects to be read again.
     mutating func mark(_ read: Set<LiveSubject>) { marked.formUnion(read.filter { views[$0] != nil }) }
 
-    /// - Returns: the events that are looked at, and those of them that are to be read; their marks are cleared.
+    /// - Returns: the subjects that have viewers, and those of them to be read now, whose marks are cleared.
     mutating func turn() -> (watched: Set<LiveSubject>, marked: Set<LiveSubject>) {
         defer { marked = [] }
         return (Set(views.keys), marked)
     }
 
-    /// Shows the boards that were read: whole to new members, changes to the others.
+    /// Sends the boards that were read: a snapshot to new members, changes to the others.
     ///
-    /// - Parameter gone: events that are out of their viewers' reach now.
-    /// - Returns: streams that do not keep up, or whose key may not look any more, to be ended.
+    /// - Parameter gone: subjects that their viewers may no longer see.
+    /// - Returns: the streams to end: readers that are too slow, or may no longer see the event.
     mutating func show(
         _ boards: [LiveSubject: LiveBoard], gone: Set<LiveSubject> = []
     ) -> [AsyncStream<LiveUpdate>.Continuation] {
@@ -109,9 +109,9 @@ struct LiveAudience {
         return slow
     }
 
-    /// A sign of life for all streams.
+    /// Sends a heartbeat to all streams.
     ///
-    /// - Returns: streams that do not keep up, to be ended.
+    /// - Returns: the streams of readers that are too slow, to be ended.
     func beat() -> [AsyncStream<LiveUpdate>.Continuation] {
         views.values.flatMap { view in
             view.members.values.map(\.continuation).filter { continuation in
@@ -120,7 +120,7 @@ struct LiveAudience {
         }
     }
 
-    /// - Returns: every member, to be ended.
+    /// - Returns: all streams, to be ended.
     mutating func close() -> [AsyncStream<LiveUpdate>.Continuation] {
         isClosed = true
         return views.values.flatMap { $0.members.values.map(\.continuation) }

@@ -4,23 +4,23 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Live views of events, fanned out: one read of the database serves every stream of this process.
+/// Live views of events. One read of the database serves all streams of this process.
 ///
-/// While somebody looks, what is looked at is read twice a second; otherwise nothing is. Streams are bounded in number, and
-/// each in what waits for its reader: one that does not keep up is ended.
+/// While an event has viewers, it is read twice a second; without viewers nothing is read. The number of streams is
+/// limited, and so are the updates that wait for a reader. The stream of a reader that is too slow is ended.
 package final class LiveViews: Service {
     package struct Settings: Sendable {
-        /// Streams of this process.
+        /// The most streams of this process.
         package var maximumStreams: Int
-        /// Of these, of one key: no key takes all.
+        /// The most streams of one key, so that no key takes all.
         package var maximumPerKey: Int
-        /// Updates that may wait for a reader.
+        /// The most updates that may wait for a reader.
         package var buffer = 64
         /// The shortest time between two reads, so that views that are opened together are read together.
         package var pause: Duration = .milliseconds(20)
-        /// Between two reads of everything that is looked at.
+        /// The time between two reads of all events with viewers.
         package var interval: Duration = .milliseconds(500)
-        /// Between two signs of life.
+        /// The time between two heartbeats.
         package var heartbeat: Duration = .seconds(10)
 
         package init(maximumStreams: Int, maximumPerKey: Int) {
@@ -48,15 +48,15 @@ package final class LiveViews: Service {
             LiveAudience(maximum: settings.maximumStreams, maximumPerKey: settings.maximumPerKey))
     }
 
-    /// Begins a view: a snapshot, unless the reader has it, then changes. The stream ends when the server stops, and when
-    /// its reader is too slow; it is to be opened again then.
+    /// Opens a view: a snapshot, unless the reader already has it, then changes. The stream ends when the server stops
+    /// or the reader is too slow. The reader may then open it again.
     ///
-    /// It ends, too, when the event is out of the reader's reach.
+    /// It also ends when the reader may no longer see the event.
     ///
     /// - Parameters:
     ///   - seen: the tag of the last update the reader has.
-    ///   - reader: the key that asks.
-    /// - Throws: `stream-unavailable`; `rate-limited` when the reader's key has as many as it may.
+    ///   - reader: the key of the reader.
+    /// - Throws: `stream-unavailable`; `rate-limited` if the reader's key has its maximum number of streams.
     package func open(_ subject: LiveSubject, seen: String?, for reader: APIKey) throws(Problem) -> LiveView {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(settings.buffer))
@@ -83,7 +83,7 @@ package final class LiveViews: Service {
         return LiveView(updates: stream, close: { continuation.finish() })
     }
 
-    /// How many streams are open.
+    /// The number of open streams.
     package var count: Int { audience.withLock { $0.count } }
 
     package func run() async {
@@ -111,12 +111,12 @@ package final class LiveViews: Service {
         end()
     }
 
-    /// Ends every stream; no other is opened.
+    /// Ends every stream. No new stream can be opened after this.
     private func end() {
         for continuation in audience.withLock({ $0.close() }) { continuation.finish() }
     }
 
-    /// Reads what has new viewers, and everything that is looked at when its time has come.
+    /// Reads the events with new viewers. When the interval is over, reads all events with viewers.
     private func read() async throws {
         let (watched, marked) = audience.withLock { $0.turn() }
         let isFullTurn = readAll.withLock { readAll in
@@ -127,7 +127,7 @@ package final class LiveViews: Service {
         let subjects = isFullTurn ? watched : marked
         let now = now()
         do {
-            // Most readers reach everything, so this is one query mostly.
+            // Most readers have the same reach (everything), so there is usually only one query.
             for (reach, subjects) in Dictionary(grouping: subjects, by: \.reach) {
                 let read = try await store.boards(of: Set(subjects.map(\.key)), within: reach, now: now)
                 let boards = Dictionary(
@@ -142,10 +142,10 @@ package final class LiveViews: Service {
     }
 }
 
-/// One reader's view.
+/// One reader's open view.
 package struct LiveView: Sendable {
-    /// The snapshot, changes, signs of life.
+    /// The snapshot, the changes and the heartbeats.
     package let updates: AsyncStream<LiveUpdate>
-    /// The reader is gone.
+    /// To be called when the reader is gone.
     package let close: @Sendable () -> Void
 }

@@ -4,24 +4,26 @@ internal import Grandstand
 internal import JSON
 internal import Synchronization
 
-/// Lists for apps, and the bodies of those that were asked for lately: phones ask the same few questions by the thousand.
+/// The lists of events for apps, with a cache of response bodies, because thousands of phones ask the same few
+/// questions.
 ///
-/// A body is answered again until something that it may say has changed. While others change it all the time it is made
-/// anew for a tenth of the time at most; a change of this process's own is in the next answer.
+/// A cached body is used until a change may affect it. If other processes change it all the time, at most a tenth of
+/// the time is spent on making it, and it may be slightly old. A change made in this process is always in the next
+/// answer.
 final class LookupLists: Sendable {
-    /// A body with the versions it was made of.
+    /// A cached body, and the versions it was made from.
     private struct Page {
         let app: App
         let query: LookupListQuery
         let body: LookupBody
         let version: Int
-        /// Of the index that it was made of.
+        /// The generation of the index.
         let generation: Int
-        /// When the clock alone may change it.
+        /// When the passing of time changes the body; `nil`: never.
         let changesAt: Date?
-        /// How many changes this process had made.
+        /// The number of changes that this process had made.
         let ownChanges: Int
-        /// Until then a change of another process may be missing.
+        /// Until then a change by another process may be missing from the body.
         let restsUntil: ContinuousClock.Instant
     }
 
@@ -34,28 +36,28 @@ final class LookupLists: Sendable {
     private struct State {
         var indexes: [App: LookupIndex] = [:]
         var pages: [String: Page] = [:]
-        /// The size of the bodies, with their keys.
+        /// The bytes of all cached bodies and their keys.
         var bytes = 0
-        /// How often everything was replaced.
+        /// How often all indexes were replaced.
         var generation = 0
     }
 
-    /// Bytes of bodies that are kept; then all are made anew: a client with an app's key can ask any number of
-    /// questions.
+    /// The most bytes of cached bodies. When they are exceeded, the cache is emptied. Without a limit, a client with an
+    /// app's key could fill the memory with different questions.
     private static let capacity = 32 * 1_024 * 1_024
-    /// A page that others change all the time rests so many times as long as it took to make.
+    /// A body that others change all the time is reused for this many times the time it took to make.
     private static let rest = 10
 
     private let state = Mutex(State())
 
     // MARK: Keeping up
 
-    /// The event has these records now; none: it is gone.
+    /// Sets the records of an event; an empty array removes it.
     func put(_ key: EventKey, _ records: [LookupRecord]) {
         state.withLock { Self.put(key, records, into: &$0.indexes) }
     }
 
-    /// Takes the place of all that was there.
+    /// Replaces all indexes.
     func replace(with indexes: [App: LookupIndex]) {
         var indexes = indexes
         var pages: [String: Page] = [:]
@@ -78,7 +80,8 @@ final class LookupLists: Sendable {
     static func put(_ key: EventKey, _ records: [LookupRecord], into indexes: inout [App: LookupIndex]) {
         let byApp = byApp(records)
         for app in byApp.keys where indexes[app] == nil { indexes[app] = LookupIndex() }
-        // The keys by themselves: a view of them would hold the dictionary, and each change would copy an app's whole index.
+        // Iterate over a copy of the keys. A view of them would retain the dictionary, and each change would then copy
+        // the app's whole index.
         for app in Array(indexes.keys) { indexes[app]?.put(key, byApp[app] ?? []) }
     }
 
@@ -88,11 +91,11 @@ final class LookupLists: Sendable {
 
     // MARK: Asking
 
-    /// The answer to a question that was asked before, if that is still known.
+    /// The cached answer to the question; `nil`: there is none, or it may have changed.
     ///
     /// - Parameters:
-    ///   - name: the question as it was asked.
-    ///   - ownChanges: how many changes this process has made, all of which were read.
+    ///   - name: the question's URI.
+    ///   - ownChanges: the number of changes made by this process. All of them have been read.
     func known(_ name: String, ownChanges: Int, now: Date) -> LookupBody? {
         state.withLock { state in
             guard let page = state.pages[name], page.changesAt.map({ $0 > now }) ?? true else { return nil }
@@ -101,9 +104,9 @@ final class LookupLists: Sendable {
         }
     }
 
-    /// The answer to a question, made anew where it is not known.
+    /// The answer to the question, from the cache or newly made.
     ///
-    /// - Parameter isKept: whether the answer holds what this process changed, and may be given again.
+    /// - Parameter isKept: whether the answer contains all changes of this process, so that it may be cached.
     func body(
         _ name: String, _ app: App, _ query: LookupListQuery, ownChanges: Int, isKept: Bool = true, now: Date
     ) -> LookupBody {

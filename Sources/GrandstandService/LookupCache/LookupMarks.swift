@@ -1,19 +1,19 @@
 internal import Grandstand
 internal import Synchronization
 
-/// Events that this process has changed and whose answers in memory are from before: a lookup of one waits until it has
-/// been read. Changes of other processes are not marked; they are read within a second.
+/// Marks the events that this process has changed and not yet read again. A lookup of a marked event waits until it has
+/// been read. Changes by other processes are not marked; they are read within a second.
 final class LookupMarks: Sendable {
-    /// A reading of the database that has not begun before this: newer than all marks that were made until then.
+    /// A reading of the database that begins after this value was made. It contains all marked changes up to then.
     struct Reading: Sendable {
         fileprivate var made: Int
         fileprivate var at: ContinuousClock.Instant
     }
 
     private struct Mark {
-        /// Of all marks ever made; a later one of the same event takes the place of an earlier one.
+        /// A number that grows with every mark. A new mark of the same event replaces the old one.
         var number: Int
-        /// Since when the event has not been read.
+        /// The time since which the event has needed to be read.
         var since: ContinuousClock.Instant
     }
 
@@ -27,25 +27,25 @@ final class LookupMarks: Sendable {
 
     private struct State {
         var marks: [EventKey: Mark] = [:]
-        /// How many marks were ever made.
+        /// The number of marks ever made.
         var made = 0
         var waiting: [Waiting] = []
         var asked = 0
     }
 
     private let state = Mutex(State())
-    /// How many events are marked; mostly none, and then lookups take no lock for it.
+    /// The number of marked events. It is usually zero, and then lookups take no lock.
     private let count = Atomic(0)
     private let patience: Duration
 
-    /// - Parameter patience: how long an event that cannot be read is waited for. Without the database an old answer that
-    ///   says its age is worth more than none.
+    /// - Parameter patience: how long a lookup waits for an event that cannot be read. Without the database, an old
+    ///   answer with its age is better than none.
     init(patience: Duration) { self.patience = patience }
 
-    /// How many marks were ever made.
+    /// The number of marks ever made.
     var made: Int { state.withLock(\.made) }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     var waitingCount: Int { state.withLock(\.waiting.count) }
 
     func mark(_ keys: [EventKey]) {
@@ -67,10 +67,10 @@ final class LookupMarks: Sendable {
     /// Whether no event is marked.
     var areAllRead: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// For a reading that begins now.
+    /// Begins a reading now.
     func reading() -> Reading { state.withLock { Reading(made: $0.made, at: .now) } }
 
-    /// Memory has these events as `reading` found them.
+    /// Removes the marks of events that were read in `reading`, and resumes their callers.
     func remove(_ keys: [EventKey], after reading: Reading) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         let freed = state.withLock { state -> [Waiting] in
@@ -78,7 +78,7 @@ final class LookupMarks: Sendable {
             for key in keys {
                 guard let mark = state.marks[key] else { continue }
                 read.insert(key)
-                // The marks that are left were set again after the reading began.
+                // An event that was marked again after the reading began keeps its mark.
                 state.marks[key] = mark.number <= reading.made ? nil : Mark(number: mark.number, since: reading.at)
             }
             count.store(state.marks.count, ordering: .releasing)
@@ -90,9 +90,9 @@ final class LookupMarks: Sendable {
         for waiting in freed { waiting.continuation.resume(returning: true) }
     }
 
-    /// Waits until memory has all that was changed of the event when this is called, as long as patience has it.
+    /// Waits until all changes of this event made so far are in memory, but no longer than `patience`.
     ///
-    /// - Returns: whether memory can be asked now; `false`: what it has is from before a change.
+    /// - Returns: `true` if memory is up to date; `false`: it is older than a change.
     func areRead(of key: EventKey) async -> Bool {
         guard count.load(ordering: .acquiring) > 0, let mark = state.withLock({ $0.marks[key] }) else { return true }
         let end = mark.since + patience
@@ -109,9 +109,9 @@ final class LookupMarks: Sendable {
         }
     }
 
-    /// Waits until memory has all that was changed when this is called, as long as patience has it.
+    /// Waits until all changes made so far are in memory, but no longer than `patience`.
     ///
-    /// - Returns: as `areRead`, of all events.
+    /// - Returns: as `areRead(of:)`, for all events.
     func areAllRead() async -> Bool {
         guard !areAllRead else { return true }
         for key in state.withLock({ Array($0.marks.keys) }) where !(await areRead(of: key)) { return false }

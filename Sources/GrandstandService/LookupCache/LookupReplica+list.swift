@@ -1,10 +1,10 @@
 package import APNsWire
 package import Grandstand
 
-/// Lists of the events that an app may offer to follow, from memory alone.
+/// The lists of events that an app may offer to follow, from memory only.
 extension LookupReplica {
-    /// The list that `uri` asked for before, at once; `nil` when memory does not have it, cannot be believed any more, or
-    /// has not read what this process changed.
+    /// The cached list for `uri`; `nil`: it is not cached, memory is too old, or a change of this process has not been
+    /// read yet.
     package func knownList(_ uri: String) -> (body: LookupBody, freshness: Freshness)? {
         guard marks.areAllRead else { return nil }
         let now = now()
@@ -13,10 +13,11 @@ extension LookupReplica {
         return (body, freshness)
     }
 
-    /// The list that is asked for, with all that this process has changed before.
+    /// The list for a query, with all changes that this process made before. If these could not be read in time, the
+    /// answer counts as stale.
     ///
-    /// - Parameter uri: the question as it came, by which `knownList` finds the answer.
-    /// - Throws: `store-unavailable` while memory has nothing that can be believed.
+    /// - Parameter uri: the query's URI, under which the answer is cached for `knownList`.
+    /// - Throws: `store-unavailable` if memory is empty or too old.
     package func list(
         _ query: LookupListQuery, topic: String, in environment: APNsEnvironment, uri: String
     ) async throws -> (body: LookupBody, freshness: Freshness) {

@@ -4,8 +4,8 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Three tasks that do not wait for each other: one hears announcements, one reads what has changed and looks into the
-/// journal, one reads everything when that is needed.
+/// Keeps the copy up to date with three tasks that do not wait for each other. One listens to announcements, one reads
+/// changed events and the journal, and one reads everything when that is necessary.
 extension LookupReplica: Service {
     /// Runs until a graceful stop or until cancelled.
     package func run() async {
@@ -58,10 +58,10 @@ extension LookupReplica: Service {
                     tidiedAt = .now
                     try await source.tidy()
                 }
-                // A single change is read at once; what follows it closely is read together.
+                // A single change is read at once. Changes that follow closely are read together.
                 if hasRead { try await Task.sleep(for: settings.pace) }
             } catch {
-                // Stopping: a query may say so in words of its own.
+                // Queries also fail because of a stop; such errors are ignored.
                 guard !Task.isCancelled else { return }
                 confirming.failed(error)
                 await pause()
@@ -81,10 +81,10 @@ extension LookupReplica: Service {
         }
     }
 
-    /// - Returns: whether there was something to read.
+    /// - Returns: whether an event had changed.
     private func readChanged() async throws -> Bool {
         var keys = backlog.withLock { $0.take() }[...]
-        // After the keys are taken: a mark made later has its event in the backlog again.
+        // Take the keys first. An event that is marked later is in the backlog again.
         let reading = marks.reading()
         let isWorthwhile = !keys.isEmpty
         while !keys.isEmpty {
@@ -103,7 +103,7 @@ extension LookupReplica: Service {
 
     private func put(_ keys: [EventKey], _ records: [EventKey: [LookupRecord]]) {
         for key in keys {
-            // In one turn of the lock, so that a reading of everything neither misses it nor writes over it.
+            // Everything under one lock, so that `rebuild` neither misses the change nor overwrites it.
             state.withLock { state in
                 state.records[key] = records[key]
                 state.readMeanwhile?[key] = records[key] ?? []
@@ -150,7 +150,7 @@ extension LookupReplica: Service {
         }
     }
 
-    /// Reads everything aside, then puts it in the place of what was known. Requests and announcements go on meanwhile.
+    /// Reads everything into new memory, then replaces the old. Lookups and announcements continue meanwhile.
     private func rebuild() async throws {
         let moment = now()
         let position = try await source.position()
@@ -163,7 +163,7 @@ extension LookupReplica: Service {
                 let page = try await source.page(after: after, limit: settings.pageSize)
                 for (key, found) in page.records {
                     let known = state.withLock { $0.records[key] }
-                    // A record that did not change is kept once, not twice.
+                    // If a record did not change, the old value is used, so that memory has it only once.
                     records[key] = known == found ? known : found
                 }
                 after = page.next

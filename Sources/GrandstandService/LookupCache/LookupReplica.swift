@@ -4,53 +4,54 @@ package import Grandstand
 package import Logging
 internal import Synchronization
 
-/// This process's copy of the lookup's answers: asked here, kept true in `LookupReplica+upkeep`.
+/// This process's copy of the answers to lookups. `LookupReplica+upkeep` keeps it up to date.
 ///
-/// While the database does not answer, what was known is answered with its age, for a bounded time.
+/// While the database is away, answers are given from this copy with their age, for a limited time.
 package final class LookupReplica: Sendable {
     package struct Settings: Sendable {
-        /// How often the journal is read, and the memory confirmed with it.
+        /// The time between two readings of the journal, which also confirm the copy.
         package var interval = Duration.milliseconds(500)
-        /// Rest after changes were read: a thousand changes a second are fifty queries then.
+        /// The rest after changes were read. It limits a thousand changes a second to fifty queries.
         package var pace = Duration.milliseconds(20)
-        /// Seconds for which answers are given that cannot be confirmed.
+        /// Seconds for which unconfirmed answers are given.
         package var staleLimit: TimeInterval
-        /// Seconds after which the journal may have forgotten what this process did not read.
+        /// Seconds after which the journal may have deleted entries that this process has not read.
         package var journalSeconds: Double = 300
-        /// Events in one query.
+        /// The most events in one query.
         package var pageSize = 2_000
-        /// Seconds without confirmation after which an answer says so; a check may be late without that.
+        /// Seconds without confirmation after which answers contain their age. A check that is slightly late does not
+        /// count.
         package var grace: TimeInterval = 2
-        /// Whether the database is asked for entries that memory does not have. At a standby it knows no more than
-        /// memory does.
+        /// Whether the database is asked for entries that memory does not have. A standby database does not have more
+        /// than memory.
         package var asksDatabase = true
-        /// How long a lookup waits until an event that this process changed is read again.
+        /// How long a lookup waits for the reading of an event that this process changed.
         package var patience = Duration.seconds(2)
 
         package init(staleLimit: TimeInterval = 600) { self.staleLimit = staleLimit }
     }
 
-    /// How far an answer can be believed.
+    /// How reliable an answer is.
     package enum Freshness: Sendable, Hashable {
         case confirmed
-        /// Not confirmed for so many seconds.
+        /// The last confirmation was so many seconds ago.
         case stale(seconds: Int)
-        /// Nothing was read yet, or too long ago.
+        /// Nothing has been read yet, or the last confirmation is too old.
         case unknown
     }
 
     struct State {
-        /// The audiences of each event. Read and written in place, under the lock: a copy that outlives it would have
-        /// the next change copy everything.
+        /// The records of each event's audiences. They are changed in place under the lock: if a copy were kept, the
+        /// next change would copy the whole dictionary.
         var records: [EventKey: [LookupRecord]] = [:]
-        /// While everything is read anew, what was read of single events since that began, nothing for those that are
-        /// gone: newer than any page.
+        /// While everything is read again: the events that were read singly since then, with an empty array for deleted
+        /// ones. They are newer than any page.
         var readMeanwhile: [EventKey: [LookupRecord]]?
-        /// When the database last said that memory is right.
+        /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
         var questions: RecentQuestions<LookupName>
-        /// The database's answers for names that memory had not read yet, until memory has: a client that was given a
-        /// channel is not told a moment later that there is none.
+        /// Answers from the database for names that memory has not read yet, until it has. Otherwise a client that was
+        /// given a channel could be told a moment later that there is none.
         var told: [LookupName: Told] = [:]
     }
 
@@ -61,7 +62,7 @@ package final class LookupReplica: Sendable {
 
     let source: any LookupSource
     let settings: Settings
-    /// The memory of keys, which learns from the same journal.
+    /// The cache of keys, which is updated from the same journal.
     let keys: (any KeyMemory)?
     let now: @Sendable () -> Date
     let logger: Logger
@@ -72,7 +73,7 @@ package final class LookupReplica: Sendable {
     let backlog = Mutex(LookupBacklog())
     let state: Mutex<State>
     let marks: LookupMarks
-    /// Written under the lock of `state`, with it.
+    /// Changed only under the lock of `state`, together with it.
     let lists = LookupLists()
 
     package init(
@@ -90,8 +91,8 @@ package final class LookupReplica: Sendable {
         state = Mutex(State(questions: RecentQuestions(now: now())))
     }
 
-    /// A transaction of this process that changed this is over, and its caller has not been answered yet: no answer of
-    /// memory's is given for it until it has been read again.
+    /// Must be called after a transaction of this process has changed `subjects`, and before its caller is answered.
+    /// Memory does not answer for them until they have been read again.
     package func changed(_ subjects: [LookupChange.Subject]) {
         var keys: [EventKey] = []
         for subject in subjects {
@@ -111,12 +112,12 @@ package final class LookupReplica: Sendable {
         readerBell.ring()
     }
 
-    /// The answer out of memory, at once; `nil` when it has none, cannot be believed any more, or was not read since
-    /// this process changed the event.
+    /// The answer from memory; `nil`: memory has none, is too old, or has not been read since this process changed the
+    /// event.
     package func known(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
-        // Before the records are read: a mark goes only after its event's records are there.
+        // Check the mark first: it is removed only after the event's records are in memory.
         marks.contain(key) ? nil : remembered(topic, environment, key, variant)
     }
 
@@ -132,13 +133,13 @@ package final class LookupReplica: Sendable {
         return (answer, freshness)
     }
 
-    /// The answer out of memory. Where it has no channel to name, the database is asked too, as long as it can be: an
-    /// event that was made a moment ago is found at once. That is one question a second for one name, and a bounded
-    /// number for all. An event that this process has just changed is waited for.
+    /// The answer from memory. If memory has no channel, the database is asked too, so that a new event is found at
+    /// once. At most one query a second is made for one name, and a limited number for all. If this process has just
+    /// changed the event, this waits until it has been read.
     ///
-    /// - Parameter variant: `nil`: the audience without one, else the first that is not over.
-    /// - Returns: no answer for an event that is not there.
-    /// - Throws: `store-unavailable` for a name that is not known while the database is away.
+    /// - Parameter variant: `nil`: the audience without a variant, otherwise the first that is not over.
+    /// - Returns: `nil` as the answer for an event that does not exist.
+    /// - Throws: `store-unavailable` if memory does not have the name and the database is away.
     package func answer(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
@@ -160,7 +161,7 @@ package final class LookupReplica: Sendable {
         }
         if let told { return (told, freshness) }
         guard mayAsk, settings.asksDatabase else {
-            // Only memory that was confirmed just now knows that there is none.
+            // Only confirmed memory knows that an event does not exist.
             guard known != nil || freshness == .confirmed else { throw Self.unread }
             return (known?.answer, freshness)
         }
@@ -176,9 +177,9 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// The entry in memory of an event that this process changed, when the database could not be read since.
+    /// The answer from memory for an event that this process changed and the database could not be asked about since.
     ///
-    /// - Throws: `store-unavailable` when memory has nothing.
+    /// - Throws: `store-unavailable` if memory has no answer.
     private func old(
         _ known: (answer: LookupAnswer, freshness: Freshness)?
     ) throws(Problem) -> (answer: LookupAnswer?, freshness: Freshness) {
@@ -187,8 +188,8 @@ package final class LookupReplica: Sendable {
         return (known.answer, .stale(seconds: Int(settings.patience.components.seconds)))
     }
 
-    /// As many as questions are asked in a second, at most. What was read before this process changed something is not
-    /// remembered.
+    /// Keeps an answer of the database for a moment, unless this process has changed something since the query began.
+    /// The number of answers is bounded by that of queries.
     private func remember(_ answer: LookupAnswer, of name: LookupName, unlessMarkedSince made: Int, now: Date) {
         state.withLock { state in
             guard marks.made == made else { return }
@@ -197,7 +198,7 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// Seconds; memory has read a change within one.
+    /// Seconds. Memory reads a change within this time.
     private static let toldFor: TimeInterval = 1
 
     /// Seconds since memory was last confirmed by the database; `nil`: it never was.
@@ -205,13 +206,13 @@ package final class LookupReplica: Sendable {
         state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
     }
 
-    /// How far an answer can be believed that the database gave a moment ago, when memory is as fresh as this.
+    /// The freshness of an answer that the database has just given, if memory's is `memory`.
     package func freshnessOfDatabase(_ memory: Freshness) -> Freshness { settings.asksDatabase ? .confirmed : memory }
 
-    /// How far memory can be believed now.
+    /// The freshness of memory now.
     package var freshness: Freshness { freshness(now()) }
 
-    /// How far memory can be believed at `now`.
+    /// The freshness of memory at `now`.
     func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
 
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
@@ -221,7 +222,7 @@ package final class LookupReplica: Sendable {
         return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
     }
 
-    /// The database cannot be asked now, and memory does not know either.
+    /// The database cannot be asked, and memory has no answer either.
     static let unread = Problem(
         .storeUnavailable,
         "The database cannot be asked now, and this server does not have the answer in memory. Try again in a moment, or "

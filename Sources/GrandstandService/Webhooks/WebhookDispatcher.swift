@@ -5,22 +5,23 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Claims messages for webhooks, posts them, settles the verdicts: the dispatcher of broadcasts in small, with receivers
-/// that may be slow, gone or hostile.
+/// Claims messages for webhooks, posts them and records the verdicts. It works like `Dispatcher`, but its receivers may
+/// be slow, gone or hostile.
 package struct WebhookDispatcher: Service {
     package struct Settings: Sendable {
-        /// Posts at a time. A post waits for its receiver and costs little else.
+        /// The most posts at a time. A post waits for its receiver and costs little else.
         package var concurrency = 256
-        /// Of those, to one webhook; and to all webhooks of the same apps.
+        /// The most of these to one webhook, and to all webhooks of the same apps.
         package var perWebhook = 4
         package var perApp = 16
-        /// Seconds until a message claimed by a replica that died is taken by another; extended as long as a post takes.
+        /// Seconds until another replica takes the messages of a replica that died. The lease is extended during a
+        /// post.
         package var lease: TimeInterval
-        /// How long a stop waits for posts under way.
+        /// How long a stop waits for posts in progress.
         package var drain: Drain
-        /// The longest sleep: then work is found whose signal was lost.
+        /// The longest sleep. A poll after it finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
-        /// Notes that messages are made of in one transaction, for each kind of note.
+        /// The most notes of one kind that one transaction makes into messages.
         package var step = 500
 
         package init(lease: TimeInterval, drain: Drain) {
@@ -55,8 +56,8 @@ package struct WebhookDispatcher: Service {
         self.logger = logger
     }
 
-    /// Runs until a graceful stop: no more claims then, posts under way finish within `drain`, the rest is given back
-    /// uncharged.
+    /// Runs until a graceful stop. Then it claims no more, and posts in progress may finish within `drain`. The rest is
+    /// given back, and the attempt does not count.
     package func run() async {
         let posting = WorkLoop<ClaimedWebhook>(
             .init(
@@ -70,7 +71,7 @@ package struct WebhookDispatcher: Service {
                     try await outbox.extendLeases(
                         of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(settings.lease))
                 }))
-        // A loop of its own, so that the log shows the messages to be posted while slow receivers take all places.
+        // A separate loop, so that the log shows new messages even while slow receivers take all places.
         let composing = WorkLoop<Never>(
             .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
             failure: "messages for webhooks could not be written", logger: logger, now: now
@@ -92,8 +93,8 @@ package struct WebhookDispatcher: Service {
         claim.avoiding = receivers.silent(at: at)
         let claimed = try await outbox.claim(claim)
         for message in claimed { receivers.begin(message.webhook) }
-        // Deliveries that are due and were not claimed belong to webhooks or apps with all places taken, whose posts ring
-        // when they end, or to receivers that do not answer.
+        // A due delivery that was not claimed belongs to a webhook or app whose places are all taken, or to a receiver
+        // that does not answer. The end of a post rings, so the loop need not wake before that.
         return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 
@@ -133,7 +134,7 @@ package struct WebhookDispatcher: Service {
     }
 }
 
-/// The receivers that are posted to or did not answer lately, each with its circuit.
+/// The receivers with posts in progress or with a recent failure, each with its circuit.
 private final class Receivers: Sendable {
     private struct Receiver {
         var circuit = Circuit(.webhook)
@@ -142,7 +143,7 @@ private final class Receivers: Sendable {
 
     private let receivers = Mutex<[UUID: Receiver]>([:])
 
-    /// Those to which nothing may go now.
+    /// The receivers to which nothing may be posted now.
     func silent(at now: Date) -> [UUID] {
         receivers.withLock { receivers in
             var silent: [UUID] = []

@@ -2,50 +2,50 @@ internal import NIOCore
 
 /// A request, from the call to the closed stream.
 ///
-/// Sendable by convention: the caller makes it, sets `continuation` and hands it over; from then on only the
-/// connection's event loop touches it. (As a value in a lock, with a checked continuation, every request paid for three
-/// more allocations.)
+/// It is Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that only the
+/// connection's event loop uses it. (A value in a lock with a checked continuation cost three more allocations for each
+/// request.)
 final class ClientCall: @unchecked Sendable {
     typealias Outcome = Result<HTTP2Response, HTTP2Failure>
     /// A caller's continuation and the outcome to resume it with.
     typealias Answer = (continuation: UnsafeContinuation<Outcome, Never>, outcome: Outcome)
 
-    /// How far the call is.
+    /// The state of a call.
     enum Phase: Equatable {
-        /// Not seen by the loop yet.
+        /// The loop has not seen it yet.
         case submitted
-        /// Cancelled before it was seen.
+        /// It was cancelled before the loop saw it.
         case withdrawn
-        /// In line or on the wire.
+        /// It is waiting or in flight.
         case held(slot: Int)
-        /// Answered, one way or the other.
+        /// Its caller has the outcome.
         case done
     }
 
     let request: HTTP2Request
     let timeout: Duration
-    /// Ticks from the moment of the call, waiting included.
+    /// Counts from the call, including the wait for a stream.
     let deadline: NIODeadline
-    /// The caller runs on the connection's loop.
+    /// Whether the caller runs on the connection's loop.
     var isFromLoop = false
-    /// `nil` once the caller has its answer: that is what keeps it to one.
+    /// `nil` once the caller has its answer, so that it gets only one.
     var continuation: UnsafeContinuation<Outcome, Never>?
     var phase = Phase.submitted
 
-    /// The stream's id, once there is one.
+    /// The stream's ID; `nil` until there is a stream.
     var stream: Int32?
-    /// When it got one; kept only where timings are measured.
+    /// When it got a stream. Set only if timings are measured.
     var startedAt: NIODeadline?
-    /// Its HEADERS went to the channel: from now on the peer may have processed it.
+    /// Whether its HEADERS were passed to the channel. From then on the peer may have processed it.
     var isWritten = false
-    /// Body bytes in DATA frames so far.
+    /// The body bytes sent in DATA frames so far.
     var sent = 0
     /// The answer so far.
     var status = 0
     var fields = FieldBlock()
     var body: [UInt8] = []
     var isInTrailers = false
-    /// Bytes of the answer's fields as RFC 9113 6.5.2 counts them, trailers included.
+    /// The size of the answer's fields by RFC 9113 6.5.2, including trailers.
     var headerListSize = 0
 
     init(_ request: HTTP2Request, timeout: Duration) {
@@ -62,10 +62,10 @@ final class ClientCall: @unchecked Sendable {
 
     var isAnswered: Bool { continuation == nil }
     var unsent: Int { request.body.count - sent }
-    /// The fields that come now belong to the final answer, or to an informational one before it.
+    /// Whether the next fields belong to the final answer or to an informational one before it.
     var awaitsFinalHeaders: Bool { status < 200 }
 
-    /// Settles how the call ends; `nil` for the second time, which changes nothing.
+    /// Sets the outcome. Returns `nil` if there already was one; then nothing changes.
     func finish(_ outcome: Outcome) -> Answer? {
         guard let continuation else { return nil }
         self.continuation = nil

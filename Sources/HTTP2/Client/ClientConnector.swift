@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// From a configuration to an open connection, or the reason why not.
+/// Opens a connection from a configuration, or reports why it cannot.
 struct ClientConnector {
     let configuration: HTTP2ClientConfiguration
     let logger: Logger
@@ -18,7 +18,7 @@ struct ClientConnector {
         let connection = ClientBootstrap(group: loop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            // Several batches in flight before the loop has to wait for the socket.
+            // The buffer holds several batches before the loop has to wait for the socket.
             .channelOption(.writeBufferWaterMark, value: .init(low: 128 << 10, high: 512 << 10))
             .connect(
                 host: configuration.proxy?.host ?? configuration.host,
@@ -26,14 +26,15 @@ struct ClientConnector {
             )
             .flatMap { Self.throughProxy($0, configuration, deadline: deadline) }
             .flatMapThrowing { channel in
-                // Not in an initializer: that runs once for each address tried, and only one of them is connected.
+                // Not in the channel initializer, which runs for each address that is tried, while only one is
+                // connected.
                 let handler = ClientHandler(configuration, connectDeadline: deadline, ready: ready, logger: logger)
                 try channel.pipeline.syncOperations.addHandlers([tls.handler(), handler])
                 return HTTP2ClientConnection(channel: channel, handler: handler)
             }
         connection.whenFailure { ready.fail($0) }
         do {
-            // A connection that comes too late is dropped here, and closes itself.
+            // A connection that is ready too late is dropped here; it closes itself.
             return try await withTaskCancellationHandler {
                 try await connection.and(ready.futureResult).map { connection, _ in connection }.get()
             } onCancel: {
@@ -43,7 +44,7 @@ struct ClientConnector {
             throw ConnectProgress.connectError(configuration, cause: error)
         }
     }
-    /// The channel once its bytes are the server's.
+    /// Returns the channel when its bytes come from the server.
     private static func throughProxy(
         _ channel: any Channel, _ configuration: HTTP2ClientConfiguration, deadline: NIODeadline
     ) -> EventLoopFuture<any Channel> {

@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOTLS
 
-/// Orders to a client connection.
+/// Commands for a client connection.
 enum ClientCommand: Sendable {
     case start(ClientCall)
     case cancel(ClientCall)
@@ -13,17 +13,18 @@ enum ClientCommand: Sendable {
     case close(String)
 }
 
-/// A client connection's handler in its pipeline: carries bytes, time and orders to `ClientStreams` and does what comes
-/// of it. Decides nothing that a value could decide.
+/// A client connection's handler in its pipeline. It passes bytes, times and commands to `ClientStreams`, and performs
+/// the results. All decisions are made by pure values.
 final class ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Body bytes the server may send unasked: a list of 10,000 channels (300 KB) comes in one go.
+    /// The body bytes that the server may send without a WINDOW_UPDATE. A list of 10,000 channels (300 KB) fits.
     private static let streamWindow: UInt32 = 1 << 20
     private static let connectionWindow: Int32 = 8 << 20
 
-    /// Requests that are written together at most: the peer should be at work on the first while the last are made.
+    /// The most requests that are written together. The peer can process the first ones while the last are still being
+    /// prepared.
     private static let burst = 32
 
     let inbox = CommandInbox<ClientCommand>()
@@ -40,7 +41,7 @@ final class ClientHandler: ChannelInboundHandler {
     private var ready: EventLoopPromise<Void>?
     private var context: ChannelHandlerContext?
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
-    /// Requests accepted since the last flush.
+    /// The number of requests accepted since the last flush.
     private var accepted = 0
     private var isWakeScheduled = false
     private var connectState = ConnectProgress.handshaking
@@ -112,9 +113,9 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Answers
 
-    /// Publishes the load and hands answers out. Those for other threads go there as one job: resumed from here,
-    /// the first would wake a thread that takes this one's processor, finds one caller to run and sleeps again, and so on
-    /// (a thread switch for every five to ten requests).
+    /// Publishes the load and passes answers to their callers. Callers on other threads are resumed by one job there.
+    /// If they were resumed here, the first would wake a thread that takes over this processor, runs one caller and
+    /// sleeps again, which costs a thread switch for every five to ten requests.
     private func publish() {
         let answers = streams.publish()
         guard answers.count > 1, let context else {
@@ -125,7 +126,7 @@ final class ClientHandler: ChannelInboundHandler {
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         Task { [inbox] in
             for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-            // Behind the callers that were just resumed.
+            // Run after the callers that were just resumed.
             await Task.yield()
             if inbox.endHandout() { bound.eventLoop.execute { bound.value.wake() } }
         }
@@ -133,14 +134,15 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Orders
 
-    /// Called on the loop after the inbox got its first order of a batch.
+    /// Called on the loop after the first command of a batch was added to the inbox.
     func wake() {
         isWakeScheduled = false
-        // A read that came first may have taken them along.
+        // An earlier read may already have taken the commands.
         if takeOrders() || accepted > 0 { settle(now: .now()) }
     }
 
-    /// A request from a caller on the loop: no inbox, no lock. Written with those that follow in the same turn.
+    /// Starts a request of a caller on the loop, without inbox and lock. Requests of the same turn are written
+    /// together.
     func start(_ call: ClientCall) {
         call.isFromLoop = true
         streams.accept(call)
@@ -153,7 +155,7 @@ final class ClientHandler: ChannelInboundHandler {
         context.eventLoop.execute { bound.value.wake() }
     }
 
-    /// True when there were any.
+    /// Returns whether there were any.
     @discardableResult
     private func takeOrders() -> Bool {
         let commands = inbox.takeAll()
@@ -204,23 +206,24 @@ final class ClientHandler: ChannelInboundHandler {
         settle(now: .now())
     }
 
-    /// Brings everything up to date after a batch: starts what may start, writes, looks at the clock, publishes.
+    /// Completes a batch: starts waiting requests, writes, checks the deadlines, publishes the load.
     private func settle(now: NIODeadline) {
         accepted = 0
         guard let context, !streams.life.isClosed else { return publish() }
         do {
-            // Requests wait here rather than in nghttp2 while the channel is full: here they are still "not written".
+            // While the channel is full, requests wait here and not in nghttp2, because here they still count as not
+            // written.
             if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
             repeat {
-                // Before the bytes go out: code that sees their effect sees them counted.
+                // Publish before the bytes are sent, so that code that sees their effect also sees the new load.
                 publish()
-                // May free streams: a RST_STREAM that goes out closes its own.
+                // This may free streams, because an outgoing RST_STREAM closes its stream.
                 try driver.flush(context)
             } while context.channel.isWritable && streams.pump(atMost: Self.burst)
         } catch {
             return end("\(error)")
         }
-        // The flush may have ended in the channel's close.
+        // The flush may have closed the channel.
         guard !streams.life.isClosed else { return }
         if driver.session != nil, driver.isFinished { return end(streams.violation ?? "the last request was answered") }
         if streams.life.isOpen, ready != nil { becomeReady() }
@@ -243,7 +246,7 @@ final class ClientHandler: ChannelInboundHandler {
         ready = nil
     }
 
-    /// The end, whatever brought it. Callers are answered at once; the channel may take a moment longer to say goodbye.
+    /// Ends the connection. Callers get their answers at once; the channel may close a moment later.
     private func end(_ reason: String) {
         let reason = streams.violation ?? reason
         guard streams.close(reason) else { return }
@@ -260,8 +263,8 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// One timer, set for the nearest of all deadlines. It may ring early, when what it was set for is over; it is only
-    /// set anew when something nearer comes.
+    /// Keeps one timer for the next deadline. It may fire early if that deadline no longer exists. It is set again only
+    /// for an earlier deadline.
     private func arm() {
         guard let context else { return }
         var nearest = ready == nil ? heartbeat.next : connectDeadline

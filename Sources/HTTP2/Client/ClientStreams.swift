@@ -1,16 +1,16 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// The requests of one connection: those in line, those on the wire, their deadlines. Knows the session, not the
-/// channel, so it runs without sockets. Confined to the connection's event loop.
+/// The waiting and running requests of one connection, with their deadlines. It uses the session but not the channel,
+/// so it works without sockets. Only the connection's event loop may use it.
 final class ClientStreams {
     private(set) var life = ConnectionLife()
     private(set) var goAway: GoAway?
-    /// How the peer broke the protocol, once it did.
+    /// How the peer violated the protocol; `nil`: it did not.
     private(set) var violation: String?
-    /// For the snapshot.
+    /// Part of the snapshot.
     var lastRead = NIODeadline.uptimeNanoseconds(0)
-    /// For the snapshot.
+    /// Part of the snapshot.
     var fellSilent = false
 
     let snapshot = NIOLockedValueBox(ClientSnapshot())
@@ -21,11 +21,11 @@ final class ClientStreams {
     private var line = WaitingLine()
     private var deadlines = DeadlineHeap()
     private var budget: StreamBudget
-    /// Answers that callers on the loop do not have yet.
+    /// Answers that are not yet passed to callers on the loop.
     private var answers: [ClientCall.Answer] = []
     /// Answers for callers on other executors.
     private var distantAnswers: [ClientCall.Answer] = []
-    /// Body bytes of answers that are not whole yet.
+    /// The body bytes of incomplete answers.
     private var buffered = 0
 
     init(_ configuration: HTTP2ClientConfiguration) {
@@ -38,7 +38,7 @@ final class ClientStreams {
     var waiting: Int { line.count }
     var nearestDeadline: NIODeadline? { deadlines.nearest }
 
-    /// TLS and `h2` are agreed on: from here on the session speaks.
+    /// Starts the session, after TLS and `h2` were negotiated.
     func secured(_ session: Session) {
         self.session = session
         life.secured()
@@ -47,7 +47,7 @@ final class ClientStreams {
     /// Publishes the connection's load for other threads, then answers the callers, so that a caller
     /// with an answer sees its effects.
     ///
-    /// - Returns: the answers of callers elsewhere, for the caller of this to hand out.
+    /// - Returns: the answers for callers on other threads. The caller of this function must pass them on.
     func publish() -> [ClientCall.Answer] {
         let now = ClientSnapshot(
             isUsable: life.isOpen, streamsInUse: budget.inUse, streamLimit: budget.limit, waiting: line.count,
@@ -81,16 +81,16 @@ final class ClientStreams {
         }
     }
 
-    /// The peer accepted a request's credentials: SETTINGS alone rule from now on.
+    /// Records that the peer accepted a request's credentials. From now on only its SETTINGS limit the streams.
     func proven() { budget.isProven = true }
 
-    /// No new requests; those in line are given back.
+    /// Accepts no new requests, and gives waiting ones back.
     func leave(_ reason: String) {
         guard life.leave(reason) else { return }
         returnWaiting()
     }
 
-    /// Starts what may start. True when something did.
+    /// Starts the requests that may start. Returns whether there was one.
     func pump(atMost limit: Int = .max) -> Bool {
         guard let session, life.isOpen else { return false }
         var started = 0
@@ -108,7 +108,7 @@ final class ClientStreams {
         return started > 0
     }
 
-    /// Gives up on every request whose time is up.
+    /// Ends every request whose deadline has passed.
     func expire(now: NIODeadline) {
         while let slot = deadlines.popExpired(now: now) {
             guard let call = calls[slot] else { continue }
@@ -118,7 +118,7 @@ final class ClientStreams {
         }
     }
 
-    /// The end of the connection: every caller gets its answer.
+    /// Ends the connection. Every caller gets an answer.
     func close(_ reason: String) -> Bool {
         guard life.close(reason) else { return false }
         returnWaiting()
@@ -151,7 +151,7 @@ final class ClientStreams {
         }
     }
 
-    /// Ends a call from this side: out of the line, or off the wire with RST_STREAM.
+    /// Ends a call from this side: removes it from the queue, or resets its stream with RST_STREAM.
     private func abandon(_ slot: Int, _ failure: HTTP2Failure) {
         guard let call = calls[slot], !call.isAnswered else { return }
         finish(call, slot: slot, .failure(failure))
@@ -186,7 +186,7 @@ final class ClientStreams {
 }
 
 extension ClientStreams: SessionEvents {
-    /// Servers open no streams: push is off.
+    /// Servers cannot open streams, because push is disabled.
     func streamOpened(_ stream: Int32) -> Int? { nil }
 
     func headersBegan(slot: Int) {
@@ -205,7 +205,7 @@ extension ClientStreams: SessionEvents {
             return true
         }
         if name.first == UInt8(ascii: ":") {
-            // nghttp2 lets `:status` through once per block, and only as three digits.
+            // nghttp2 accepts `:status` only once per block, and only with three digits.
             call.status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
             return true
         }
@@ -233,7 +233,7 @@ extension ClientStreams: SessionEvents {
         guard let call = calls[slot], !call.isAnswered else { return }
         finish(call, slot: slot, .success(HTTP2Response(status: call.status, fields: call.fields, body: call.body)))
         if let startedAt = call.startedAt { configuration.onAnswer?(call.timing(startedAt: startedAt, now: .now())) }
-        // An answer before the whole request was sent: the rest of the request is of no use any more.
+        // The answer came before the whole request was sent, so the rest of the request is useless.
         if call.unsent > 0, let stream = call.stream {
             session?.reset(stream, code: HTTP2ErrorCode.cancel.rawValue)
         }

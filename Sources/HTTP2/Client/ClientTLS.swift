@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// TLS for a client: 1.2 or newer, ALPN `h2` and nothing else, the certificate fully verified. A server that
+/// TLS for a client: version 1.2 or newer, only ALPN `h2`, with full verification of the certificate. A server that
 /// asks for a client certificate gets an empty one (APNs does ask; docs/internals/apns.md 1.1).
 struct ClientTLS: Sendable {
     private let context: NIOSSLContext
@@ -12,7 +12,7 @@ struct ClientTLS: Sendable {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2"]
         tls.certificateVerification = .fullVerification
-        // How long a peer that is gone may delay the end of our socket; callers have their answers before.
+        // How long a missing peer may delay the close of the socket. Callers already have their answers.
         tls.shutdownTimeout = .seconds(1)
         if let certificates = try configuration.trustRoots.certificates() {
             tls.trustRoots = .certificates(certificates)
@@ -23,23 +23,23 @@ struct ClientTLS: Sendable {
             throw HTTP2ConnectError(kind: .tls, message: "TLS can't be set up: \(ConnectProgress.lossText(error))")
         }
         let name = configuration.serverName ?? configuration.host
-        // RFC 6066 3: SNI holds names only. Without a name NIOSSL checks the certificate against the address.
+        // SNI contains only names (RFC 6066 3). Without a name NIOSSL checks the certificate against the address.
         serverName = (try? SocketAddress(ipAddress: name, port: 0)) == nil ? name : nil
     }
 
-    /// A fresh handler for one connection.
+    /// A new handler for one connection.
     func handler() throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: context, serverHostname: serverName)
     }
 }
 
 extension HTTP2ClientConfiguration.TrustRoots {
-    /// Reads the file, so that one that is of no use is known before a connection is wanted.
+    /// Reads the file, so that an unusable one is found before a connection is needed.
     ///
-    /// - Throws: `HTTP2ConnectError` when it holds no certificate.
+    /// - Throws: `HTTP2ConnectError` if it contains no certificate.
     package func check() throws(HTTP2ConnectError) { _ = try certificates() }
 
-    /// - Returns: `nil`: the system's.
+    /// - Returns: `nil` for the system's.
     fileprivate func certificates() throws(HTTP2ConnectError) -> [NIOSSLCertificate]? {
         guard case .file(let path) = self else { return nil }
         guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {

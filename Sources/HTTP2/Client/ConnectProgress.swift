@@ -2,11 +2,11 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// How far a connection has come, and what a failure at that point means to the operator.
+/// The progress of a connection attempt, which decides what a failure means to the operator.
 enum ConnectProgress {
-    /// TCP is up, TLS under way.
+    /// TCP is connected, and TLS is in progress.
     case handshaking
-    /// TLS and `h2` are agreed on.
+    /// TLS and `h2` are negotiated.
     case awaitingSettings
 
     private static func address(_ configuration: HTTP2ClientConfiguration) -> String {
@@ -133,7 +133,7 @@ enum ConnectProgress {
         }
     }
 
-    /// An I/O error in few words.
+    /// A short text for an I/O error.
     static func lossText(_ error: any Error) -> String {
         switch error {
         case NIOSSLError.uncleanShutdown: "the connection was cut"
@@ -146,7 +146,8 @@ enum ConnectProgress {
     private static func tlsText(_ error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
-            // "Error: 268435703 error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …": the words count.
+            // Of "Error: 268435703 error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …" only the
+            // words are useful.
             stack.first.map { failure in
                 let words = failure.description.split(separator: ":").last ?? ""
                 return "TLS error " + (words.split(separator: " ").first.map(String.init) ?? "unknown")

@@ -2,9 +2,9 @@ package import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// One connection to an HTTP/2 server, from `connect` to its end; it does not come back. A pool makes another.
+/// One connection to an HTTP/2 server, from `connect` to its end. It cannot be reopened; a pool opens another.
 ///
-/// Safe to use from any thread. Requests are sent in the order they are made, as the peer's limits allow.
+/// It can be used from any thread. Requests are sent in the order of the calls, as the peer's limits allow.
 package final class HTTP2ClientConnection: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<ClientHandler>
@@ -25,10 +25,10 @@ package final class HTTP2ClientConnection: Sendable {
 
     deinit { order(.close("nobody uses the connection any more")) }
 
-    /// Looks the host up, connects, agrees on TLS and `h2`, waits for the peer's first SETTINGS.
+    /// Resolves the host, connects, negotiates TLS and `h2`, and waits for the peer's first SETTINGS.
     ///
-    /// The name is looked up anew each time. Ends within `configuration.connectTimeout`; cancelling the task ends it
-    /// at once.
+    /// The name is resolved each time. This ends within `configuration.connectTimeout`, and at once if the task is
+    /// cancelled.
     package static func connect(
         _ configuration: HTTP2ClientConfiguration, logger: Logger
     ) async throws(HTTP2ConnectError) -> HTTP2ClientConnection {
@@ -37,12 +37,12 @@ package final class HTTP2ClientConnection: Sendable {
 
     // MARK: Requests
 
-    /// Sends a request and waits for its whole answer.
+    /// Sends a request and waits for its complete answer.
     ///
-    /// - Parameter timeout: ticks from now on, the wait for a free stream included. When it is up the stream is reset
-    ///   and another request may have its slot.
-    /// - Throws: `notProcessed` when the request may be sent again without a second thought; `unanswered` when the
-    ///   peer may have processed it; `cancelled` when the task was (the stream is reset then).
+    /// - Parameter timeout: counts from now, including the wait for a free stream. After it the stream is reset, and
+    ///   another request may use its place.
+    /// - Throws: `notProcessed` if repeating the request is safe; `unanswered` if the peer may have processed it;
+    ///   `cancelled` if the task was cancelled (then the stream is reset).
     package nonisolated(nonsending) func send(
         _ request: HTTP2Request, timeout: Duration
     ) async throws(HTTP2Failure) -> HTTP2Response {
@@ -59,28 +59,29 @@ package final class HTTP2ClientConnection: Sendable {
         return try outcome.get()
     }
 
-    /// Lifts `initialConcurrency`: the peer has accepted a request, so its SETTINGS alone rule from now on.
+    /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on only its SETTINGS
+    /// limit the streams.
     package func streamsProven() { order(.proven) }
 
     // MARK: State
 
-    /// All that a pool balances by, in one look.
+    /// The load for a pool's decisions, read at once.
     package var load: HTTP2ConnectionLoad {
         let seen = snapshot.withLockedValue { ($0.isUsable, $0.streamsInUse, $0.streamLimit, $0.waiting) }
         return HTTP2ConnectionLoad(
             isUsable: seen.0, streamsInUse: seen.1, streamLimit: seen.2, waiting: seen.3 + inbox.count)
     }
 
-    /// Connected, and takes requests: not draining, not closed.
+    /// Whether it accepts requests: connected, not draining, not closed.
     package var isUsable: Bool { snapshot.withLockedValue { $0.isUsable } }
 
-    /// Streams that count for the peer at the end of the last batch.
+    /// The streams that the peer counts, at the end of the last batch.
     package var streamsInUse: Int { snapshot.withLockedValue { $0.streamsInUse } }
 
-    /// Streams allowed now: the peer's limit or our cap, whichever is lower.
+    /// The most streams now: the lower of the peer's limit and our own.
     package var streamLimit: Int { snapshot.withLockedValue { $0.streamLimit } }
 
-    /// Requests without a stream, those on their way to the loop included.
+    /// The requests without a stream, including those that the loop has not seen yet.
     package var waiting: Int { snapshot.withLockedValue { $0.waiting } + inbox.count }
 
     /// The peer's GOAWAY, if it sent one. APNs puts `{"reason":…}` into the debug data.
@@ -88,23 +89,23 @@ package final class HTTP2ClientConnection: Sendable {
         snapshot.withLockedValue { $0.goAway.map { ($0.code, $0.debugData) } }
     }
 
-    /// When something came from the peer, in nanoseconds of a steady clock.
+    /// When bytes last came from the peer, in nanoseconds of a monotonic clock.
     package var lastRead: UInt64 { snapshot.withLockedValue { $0.lastRead } }
 
-    /// Whether it ended because the peer gave no sign of life, after a PING either, while answers were awaited.
+    /// Whether it ended because the peer sent nothing while answers were awaited, not even after a PING.
     package var fellSilent: Bool { snapshot.withLockedValue { $0.fellSilent } }
 
-    /// The connection's event loop as a task executor. Callers that run on it are answered without a thread hop, which
-    /// gains about a third; what they do between two calls must be short, since it holds the connection up.
+    /// The connection's event loop as a task executor. Callers on it get their answers without a thread switch, which
+    /// makes them about a third faster. Their work between two calls must be short, because it blocks the connection.
     package var taskExecutor: any TaskExecutor { executor }
 
     // MARK: The end
 
-    /// Returns when the connection is gone, with the reason in words. Returns early when the task is cancelled.
+    /// Returns when the connection has ended, with the reason. Returns early if the task is cancelled.
     package func closed() async -> String { await signal.wait() }
 
-    /// Takes no more requests, gives back those without a stream as `notProcessed`, waits for those in flight up to
-    /// `drainTimeout`, closes.
+    /// Accepts no more requests, gives those without a stream back as `notProcessed`, waits up to `drainTimeout` for
+    /// those in flight, and closes.
     package func close() async {
         order(.drain)
         _ = await signal.wait()

@@ -1,18 +1,18 @@
-/// Why no connection came to be, and what to check.
+/// Why a connection could not be opened, and what to check.
 package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The step that failed, in the order they are taken.
+    /// The step that failed, in order.
     package enum Kind: String, Sendable, Hashable {
         /// The name has no address.
         case resolve
-        /// No TCP connection.
+        /// TCP could not connect.
         case connect
-        /// The proxy in between did not open the way.
+        /// The proxy did not open the connection.
         case proxy
         /// The handshake failed: certificate, host name, protocol version, or not TLS at all.
         case tls
         /// TLS is up, but the peer did not choose `h2`.
         case alpn
-        /// TLS and ALPN are up, but what came was not the beginning of an HTTP/2 connection.
+        /// TLS and ALPN succeeded, but the server did not begin an HTTP/2 connection.
         case settings
         /// `connectTimeout` passed; the message says in which step.
         case timedOut

@@ -1,15 +1,15 @@
-/// How much a connection carries, read in one go: what a pool balances by.
+/// The load of a connection, read at once, for a pool's decisions.
 package struct HTTP2ConnectionLoad: Sendable, Hashable {
-    /// Connected, and takes requests: not draining, not closed.
+    /// Whether it accepts requests: connected, not draining, not closed.
     package var isUsable: Bool
-    /// Streams that count for the peer.
+    /// The streams that the peer counts.
     package var streamsInUse: Int
-    /// Streams allowed now.
+    /// The most streams now.
     package var streamLimit: Int
     /// Requests without a stream.
     package var waiting: Int
 
-    /// For tests and stand-ins; real ones come from a connection.
+    /// For tests; otherwise a connection makes it.
     package init(isUsable: Bool = true, streamsInUse: Int, streamLimit: Int, waiting: Int = 0) {
         self.isUsable = isUsable
         self.streamsInUse = streamsInUse
@@ -17,9 +17,9 @@ package struct HTTP2ConnectionLoad: Sendable, Hashable {
         self.waiting = waiting
     }
 
-    /// Requests on it, with a stream or without.
+    /// The requests on it, with or without a stream.
     package var requests: Int { streamsInUse + waiting }
 
-    /// Streams that a request could have at once; negative when more wait than there is room for.
+    /// The number of requests that would get a stream at once; negative if more are waiting than there is room for.
     package var free: Int { streamLimit - requests }
 }

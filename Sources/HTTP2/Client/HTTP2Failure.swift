@@ -1,12 +1,12 @@
 /// Why a request got no response.
 ///
-/// A request that was never processed may be sent again at once on another connection; about one that is unanswered
-/// only the caller knows whether repeating it is harmless.
+/// A request that was not processed may be repeated at once on another connection. For an unanswered one, only the
+/// caller knows whether a repetition is safe.
 package enum HTTP2Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The peer never processed it: not written, refused (REFUSED_STREAM), or above GOAWAY's last stream id
     /// (RFC 9113 6.8 and 8.7).
     case notProcessed(String)
-    /// The peer may have processed it: its time ran out, or the stream or the connection ended after it was written.
+    /// The peer may have processed it: the deadline passed, or the stream or the connection ended after it was written.
     case unanswered(String)
     /// The calling task was cancelled. The peer may have processed the request.
     case cancelled

@@ -1,10 +1,10 @@
-/// An HTTP proxy that lets TLS through with CONNECT (RFC 9110 9.3.6), for servers behind firewalls.
+/// An HTTP proxy that opens TLS connections with CONNECT (RFC 9110 9.3.6), for servers behind firewalls.
 package struct HTTP2Proxy: Sendable, Hashable {
-    /// Its name or address, looked up anew for every connection.
+    /// Its name, which is resolved for every connection, or its address.
     package var host: String
     /// Its TCP port.
     package var port: Int
-    /// The value of `proxy-authorization`, a secret; `nil` sends none.
+    /// The value of `proxy-authorization`, a secret; `nil`: the header is not sent.
     package var authorization: String?
 
     /// - Parameter authorization: the whole value, such as `Basic …`.

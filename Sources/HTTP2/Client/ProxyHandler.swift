@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Asks a proxy for a way to the server, and leaves the pipeline when it is open.
+/// Asks a proxy for a connection to the server, and leaves the pipeline when it is open.
 final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     private var reply = ProxyReply()
 
-    /// - Parameter opened: succeeds when the bytes are the server's, fails with `HTTP2ConnectError`.
+    /// - Parameter opened: succeeds when bytes come from the server; fails with `HTTP2ConnectError`.
     init(
         _ configuration: HTTP2ClientConfiguration, proxy: HTTP2Proxy, deadline: NIODeadline,
         opened: EventLoopPromise<Void>

@@ -1,26 +1,26 @@
-/// A proxy's answer to CONNECT, read byte by byte until its header ends. What follows is the server's.
+/// A proxy's answer to CONNECT, read until its header ends. The bytes after it come from the server.
 struct ProxyReply {
     enum Verdict: Equatable {
         case incomplete
-        /// 2xx: from here on the bytes are those of the server.
+        /// 2xx: the next bytes come from the server.
         case open
-        /// Any other status, with its line.
+        /// Any other status, with the status line.
         case refused(status: Int, line: String)
-        /// Not HTTP, or a header beyond `limit`.
+        /// It is not HTTP, or the header is longer than `limit`.
         case nonsense
     }
 
-    /// Bytes of a header that are read at most.
+    /// The most bytes of a header.
     static let limit = 16 << 10
 
     private var bytes: [UInt8] = []
 
-    /// Takes what came; a verdict other than `incomplete` is the last.
+    /// Reads more bytes. A verdict other than `incomplete` is final.
     mutating func read(_ more: some Sequence<UInt8>) -> Verdict {
         bytes.append(contentsOf: more)
         guard bytes.starts(with: "HTTP/1.".utf8.prefix(bytes.count)) else { return .nonsense }
         guard let end = headerEnd else { return bytes.count > Self.limit ? .nonsense : .incomplete }
-        // A server behind a proxy that lets TLS through never speaks first.
+        // A TLS server never sends first, so there must be no bytes after the header.
         guard end == bytes.count else { return .nonsense }
         let line = String(
             decoding: bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -29,7 +29,7 @@ struct ProxyReply {
         return (200..<300).contains(status) ? .open : .refused(status: status, line: String(line.prefix(200)))
     }
 
-    /// The end of the empty line; line ends may lack their CR (RFC 9112 2.2).
+    /// The index after the empty line. Line ends may lack CR (RFC 9112 2.2).
     private var headerEnd: Int? {
         var newlines = 0
         for (index, byte) in bytes.enumerated() {

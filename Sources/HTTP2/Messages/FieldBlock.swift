@@ -1,5 +1,5 @@
-/// Header fields as they came, in one piece of memory: strings are made of those that are asked for. (Made of every
-/// field of every answer they took a tenth of a request's processor time.)
+/// Header fields as received, in one piece of memory. Strings are made only for fields that are read. (Strings for all
+/// fields of all answers took a tenth of a request's processor time.)
 struct FieldBlock: Sendable, Hashable {
     /// For each field: the lengths of name and value, four bytes each, then name and value.
     private var bytes: [UInt8] = []
@@ -17,10 +17,10 @@ struct FieldBlock: Sendable, Hashable {
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Adds a field at the end. Neither part may be 4 GiB long, which the limits on header lists see to.
+    /// Adds a field at the end. Name and value must be shorter than 4 GiB, which the limits on header lists guarantee.
     mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         if bytes.capacity == 0 { bytes.reserveCapacity(256) }
-        // Put together first: an array grows faster by one piece than by three.
+        // Build the field first, because one append to the array is faster than three.
         withUnsafeTemporaryAllocation(byteCount: 8 + name.count + value.count, alignment: 4) { field in
             field.storeBytes(of: UInt32(truncatingIfNeeded: name.count), as: UInt32.self)
             field.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: 4, as: UInt32.self)
@@ -30,7 +30,7 @@ struct FieldBlock: Sendable, Hashable {
         }
     }
 
-    /// The value of the first field of that name.
+    /// The value of the first field with this name.
     func first(named name: String) -> String? {
         var name = name
         return name.withUTF8 { wanted in
@@ -44,7 +44,7 @@ struct FieldBlock: Sendable, Hashable {
         }
     }
 
-    /// All of them, in order.
+    /// All fields in order.
     var headers: [HTTP2Header] {
         var headers: [HTTP2Header] = []
         forEach { name, value in
@@ -54,7 +54,7 @@ struct FieldBlock: Sendable, Hashable {
         return headers
     }
 
-    /// - Parameter body: whether to go on.
+    /// - Parameter body: returns whether to continue.
     private func forEach(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]

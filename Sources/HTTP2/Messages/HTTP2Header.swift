@@ -1,19 +1,19 @@
-/// One header field, as it is written on the wire.
+/// One header field.
 package struct HTTP2Header: Sendable, Hashable {
     /// Whether HPACK may remember the field in the connection's dynamic table.
     package enum Indexing: Sendable, Hashable {
-        /// nghttp2 decides: it remembers everything but `:path`, `authorization`, cookies and other short-lived names.
+        /// nghttp2 decides: it stores everything except `:path`, `authorization`, cookies and other short-lived fields.
         case automatic
         /// A literal, never indexed: for secrets, and for values that differ in every request.
         case never
     }
 
-    /// Lowercase, as RFC 9113 8.2.1 demands. A request with another name is refused before it is written.
+    /// In lower case, as RFC 9113 8.2.1 requires. A request with an invalid name is refused before it is written.
     package var name: String
-    /// Without CR, LF, NUL or other control characters (RFC 9113 8.2.1); else the request is refused before it is
-    /// written, the answer reset.
+    /// Without CR, LF, NUL or other control characters (RFC 9113 8.2.1). Otherwise a request is refused before it is
+    /// written, and an answer is reset.
     package var value: String
-    /// How HPACK may treat the field when it is sent; of received fields it says nothing.
+    /// How HPACK may treat the field when it is sent. It has no meaning for received fields.
     package var indexing: Indexing
 
     /// A field whose name is lowercase.
@@ -33,7 +33,7 @@ extension HTTP2Header: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension [HTTP2Header] {
-    /// The value of the first field of that (lowercase) name.
+    /// The value of the first field with this name in lower case.
     package func first(named name: String) -> String? {
         first { $0.name == name }?.value
     }

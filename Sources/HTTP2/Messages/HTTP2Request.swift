@@ -1,17 +1,17 @@
 /// A request as a client sends it. The scheme is always `https`.
 package struct HTTP2Request: Sendable, Hashable {
-    /// Uppercase: `POST`.
+    /// In upper case: `POST`.
     package var method: String
-    /// Path and query, as they stand on the wire: already percent-encoded.
+    /// Path and query, already percent-encoded.
     package var path: String
     /// Host, and port when it isn't 443.
     package var authority: String
-    /// Regular fields only; the four pseudo fields are made of the properties above.
+    /// Regular fields only. The four pseudo fields are made from the properties above.
     package var headers: [HTTP2Header]
-    /// Sent as it is; no `content-length` is added. Empty: the request ends with its header.
+    /// Sent unchanged; no `content-length` is added. If it is empty, the request ends with its header.
     package var body: [UInt8]
 
-    /// A request that is complete: nothing is added to it.
+    /// A complete request; nothing is added to it.
     package init(method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8]) {
         self.method = method
         self.path = path

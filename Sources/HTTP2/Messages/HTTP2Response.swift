@@ -1,5 +1,5 @@
-/// A whole answer: final status, regular fields in the order they came, body. Informational answers and trailers are
-/// read and dropped.
+/// A complete answer: the final status, the regular fields in the order received, and the body. Informational answers
+/// and trailers are dropped.
 package struct HTTP2Response: Sendable, Hashable {
     /// 200 to 599.
     package var status: Int
@@ -7,7 +7,7 @@ package struct HTTP2Response: Sendable, Hashable {
     package var body: [UInt8]
     private let fields: FieldBlock
 
-    /// For tests and stand-ins; real ones come from a connection.
+    /// For tests; otherwise a connection makes it.
     package init(status: Int, headers: [HTTP2Header], body: [UInt8]) {
         self.init(status: status, fields: FieldBlock(headers), body: body)
     }
@@ -18,9 +18,9 @@ package struct HTTP2Response: Sendable, Hashable {
         self.body = body
     }
 
-    /// Lowercase names, in the order they came, duplicates kept. Made anew each time it is asked for.
+    /// The fields in the order received, with names in lower case and with duplicates. The array is made at each call.
     package var headers: [HTTP2Header] { fields.headers }
 
-    /// The value of the first field of that (lowercase) name.
+    /// The value of the first field with this name in lower case.
     package subscript(header name: String) -> String? { fields.first(named: name) }
 }

@@ -1,19 +1,19 @@
-/// A whole request as a server received it.
+/// A complete request, as a server received it.
 package struct HTTP2ServerRequest: Sendable, Hashable {
     /// As sent: methods are case-sensitive.
     package var method: String
     /// Path and query as sent, percent-encoding included.
     package var path: String
-    /// `:authority`, or the `host` field where that is missing (RFC 9113 8.3.1).
+    /// `:authority`, or the `host` field if that is missing (RFC 9113 8.3.1).
     package var authority: String
-    /// Every regular field in the order it came, duplicates kept.
+    /// Every regular field in the order received, including duplicates.
     package var headers: [HTTP2Header]
     /// At most `HTTP2ServerConfiguration.maximumRequestBody` bytes.
     package var body: [UInt8]
-    /// The peer sent more than the limit: `body` is the beginning, the rest was read and dropped.
+    /// Whether the body was longer than the limit. Then `body` is its beginning, and the rest was dropped.
     package var bodyTooLarge: Bool
 
-    /// For tests and stand-ins; real ones come from a connection.
+    /// For tests; otherwise a connection makes it.
     package init(
         method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8],
         bodyTooLarge: Bool = false
@@ -26,6 +26,6 @@ package struct HTTP2ServerRequest: Sendable, Hashable {
         self.bodyTooLarge = bodyTooLarge
     }
 
-    /// The value of the first field of that (lowercase) name.
+    /// The value of the first field with this name in lower case.
     package subscript(header name: String) -> String? { headers.first(named: name) }
 }

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOTLS
 
-/// A listening HTTP/2 server over TLS. Clients that do not choose `h2` by ALPN are dropped.
+/// A listening HTTP/2 server with TLS. Clients that do not choose `h2` by ALPN are disconnected.
 package final class HTTP2Server: Sendable {
     private let listener: any Channel
     private let connections: ServerConnections
@@ -14,7 +14,7 @@ package final class HTTP2Server: Sendable {
         self.connections = connections
     }
 
-    /// Listens, or says in one line why it can't: `HTTP2ServerError`.
+    /// Starts to listen. Throws `HTTP2ServerError` with the reason in one line.
     package static func start(
         _ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger
     ) async throws -> HTTP2Server {
@@ -67,8 +67,8 @@ package final class HTTP2Server: Sendable {
     /// The port it listens on.
     package var port: Int { listener.localAddress?.port ?? 0 }
 
-    /// Accepts no more connections, says GOAWAY on those there are, waits up to `drainTimeout` for the answers that are
-    /// owed, closes.
+    /// Accepts no more connections, sends GOAWAY on the open ones, waits up to `drainTimeout` for outstanding answers,
+    /// and closes.
     package func stop() async {
         try? await listener.close()
         for connection in connections.all { connection.drain() }
@@ -76,7 +76,7 @@ package final class HTTP2Server: Sendable {
     }
 }
 
-/// The connections a server has now.
+/// The open connections of a server.
 private struct ServerConnections: Sendable {
     private let byID = NIOLockedValueBox<[Int: HTTP2ServerConnection]>([:])
 

@@ -1,6 +1,6 @@
 /// PEM text, by path or in memory.
 package enum HTTP2PEM: Sendable, Hashable {
-    /// Read when the server starts, and not again.
+    /// Read once, when the server starts.
     case file(String)
     /// The PEM text as UTF-8.
     case bytes([UInt8])
@@ -10,43 +10,43 @@ package enum HTTP2PEM: Sendable, Hashable {
 package struct HTTP2ServerConfiguration: Sendable {
     /// An address or a name of this machine.
     package var host: String
-    /// 0 takes a free port: see `HTTP2Server.port`.
+    /// 0: the system picks a free port, see `HTTP2Server.port`.
     package var port: Int
     /// The server's certificate first, then intermediates.
     package var certificateChain: HTTP2PEM
-    /// Of the first certificate; without a passphrase.
+    /// The key of the first certificate, without a passphrase.
     package var privateKey: HTTP2PEM
     /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     package var initialMaximumConcurrentStreams: Int = 1_000
-    /// Bytes of one request's body that are kept; more are read, dropped and flagged.
+    /// The most bytes that are kept of one request's body. Further bytes are dropped, and the request says so.
     package var maximumRequestBody: Int = 64 << 10
-    /// Bytes of one request's header fields, counted as RFC 9113 6.5.2 does (name + value + 32 each); more reset the
-    /// stream.
+    /// The largest size of one request's header fields by RFC 9113 6.5.2 (name + value + 32 each). A larger one resets
+    /// the stream.
     package var maximumHeaderList: Int = 32 << 10
-    /// Body bytes a client may send unasked, on the whole connection; what it may send on one stream is HTTP/2's
-    /// 65,535. APNs' connections have the same.
+    /// The body bytes that a client may send on the whole connection without a WINDOW_UPDATE. A single stream has
+    /// HTTP/2's 65,535. APNs' connections have the same.
     package var connectionWindow: Int = 65_535
-    /// From the accepted socket to the peer's first SETTINGS.
+    /// The time from the accepted socket to the peer's first SETTINGS.
     package var handshakeTimeout: Duration = .seconds(10)
-    /// A connection that owes no answer and sent nothing for so long is closed.
+    /// The silence after which a connection without outstanding answers is closed.
     package var idleTimeout: Duration = .seconds(3_600)
-    /// How long `stop()` waits for the answers that are owed.
+    /// How long `stop()` waits for outstanding answers.
     package var drainTimeout: Duration = .seconds(2)
-    /// Bytes of one request's body, kept or dropped, after which its stream is reset with ENHANCE_YOUR_CALM: an endless
-    /// body ends here.
+    /// The most bytes of one request's body that are read, kept or dropped. After them the stream is reset with
+    /// ENHANCE_YOUR_CALM, so that an endless body ends.
     package var maximumBodyRead: Int = 16 << 20
-    /// Connections at a time; more are closed as they come.
+    /// The most open connections. Further ones are closed at once.
     package var maximumConnections: Int = .max
-    /// Decides about a connection once its ClientHello is read. `nil`: all are served.
+    /// Decides about a connection after its ClientHello; `nil`: all are served.
     package var admission: (@Sendable (_ serverName: String?) -> HTTP2Admission)?
-    /// Chain and key shown to connections admitted with `.otherIdentity`.
+    /// The chain and key for connections that are admitted with `.otherIdentity`.
     package var otherIdentity: (certificateChain: HTTP2PEM, privateKey: HTTP2PEM)?
 
-    /// TLS asks clients for a certificate: none is fine, one that is sent ends the handshake, since nothing here trusts
-    /// any.
+    /// Whether TLS asks clients for a certificate. A client without one is accepted; a client with one fails the
+    /// handshake, because nothing is trusted here.
     package var asksForClientCertificate = false
 
-    /// Everything else as the defaults above say.
+    /// All other settings have their defaults.
     package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
         self.host = host
         self.port = port
@@ -55,12 +55,12 @@ package struct HTTP2ServerConfiguration: Sendable {
     }
 }
 
-/// How a connection goes on after its client has named the server (SNI).
+/// What happens to a connection after its client has sent the server's name (SNI).
 package enum HTTP2Admission: Sendable, Hashable {
-    /// TLS goes on.
+    /// TLS continues.
     case serve
-    /// Closed in the middle of the handshake, without an alert.
+    /// It is closed during the handshake, without an alert.
     case close
-    /// TLS goes on with `HTTP2ServerConfiguration.otherIdentity`; without one as with `serve`.
+    /// TLS continues with `HTTP2ServerConfiguration.otherIdentity`, or as with `serve` if there is none.
     case otherIdentity
 }

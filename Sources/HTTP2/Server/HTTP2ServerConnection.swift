@@ -1,12 +1,13 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// A client's connection, as the server sees it. Every method may be called from any thread; on the connection's own
-/// event loop (inside the handler's callbacks) it takes effect at once, and is written with the rest of the batch.
+/// A client's connection on the server's side. Every method may be called from any thread. On the connection's own
+/// event loop (in the handler's callbacks) it has its effect at once, and its bytes are written with the rest of the
+/// batch.
 package final class HTTP2ServerConnection: Sendable {
     private static let counter = NIOLockedValueBox(0)
 
-    /// Unlike any other connection's in this process.
+    /// Unique among the connections of this process.
     package let id: Int
     /// The peer's address and port, for logs.
     package let remoteAddress: String
@@ -33,36 +34,37 @@ package final class HTTP2ServerConnection: Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
-    /// The name the client asked for in its ClientHello (SNI, RFC 6066 3); `nil` when it named none.
+    /// The server name in the client's ClientHello (SNI, RFC 6066 3); `nil`: none.
     package internal(set) var serverName: String? {
         get { name.withLockedValue { $0 } }
         set { name.withLockedValue { $0 = newValue } }
     }
 
-    /// Whatever the handler wants to remember about this connection, under a lock.
+    /// Gives access to any value that the handler stores for this connection, under a lock.
     package func withUserInfo<Result>(_ body: (inout (any Sendable)?) throws -> Result) rethrows -> Result {
         try userInfo.withLockedValue(body)
     }
 
-    /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Streams already open stay; the peer counts them.
+    /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Open streams stay open and still count.
     package func setMaximumConcurrentStreams(_ limit: Int) { order(.setMaximumConcurrentStreams(limit)) }
 
-    /// Sends GOAWAY: streams up to `lastStream` are still answered, those above are refused, new ones ignored. The
-    /// connection closes when the last answer is out.
+    /// Sends GOAWAY. Streams up to `lastStream` are still answered, those above are refused, and new ones are ignored.
+    /// The connection closes after the last answer.
     ///
-    /// - Parameter lastStream: `nil`, or more than have come: all that have come. May only fall from one GOAWAY to the
-    ///   next.
+    /// - Parameter lastStream: `nil`, or a number above all streams: all streams so far. It may only decrease from one
+    ///   GOAWAY to the next.
     package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         order(.goAway(code: code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Reads nothing from the peer for so long: it fills its windows and the socket, and waits. Each call counts anew.
+    /// Reads nothing from the peer for this time. The peer fills its windows and the socket, and then has to wait. Each
+    /// call starts the time again.
     package func pauseReading(for duration: Duration) { order(.pauseReading(duration)) }
 
-    /// Cuts the connection below TLS, without close_notify or GOAWAY: as if the process was killed.
+    /// Closes the TCP connection without close_notify or GOAWAY, as if the process was killed.
     package func close() { order(.cut) }
 
-    /// GOAWAY, then the end when every answer that is owed is out, or after `drainTimeout`.
+    /// Sends GOAWAY, and closes after all outstanding answers or after `drainTimeout`.
     func drain() { order(.drain) }
 
     func order(_ command: ServerCommand) {

@@ -1,11 +1,11 @@
 /// The handler of a server's connections and requests.
 ///
-/// Called on the connection's event loop: answer quickly, or hand the stream to a task and answer later.
+/// Called on the connection's event loop. Answer quickly, or pass the stream to a task and answer later.
 package protocol HTTP2ServerHandler: Sendable {
-    /// TLS and `h2` are agreed on; SETTINGS are on their way.
+    /// TLS and `h2` were negotiated, and SETTINGS are being sent.
     func opened(_ connection: HTTP2ServerConnection)
-    /// A whole request, once the peer ended it.
+    /// A complete request was received.
     func received(_ request: HTTP2ServerRequest, on stream: HTTP2ServerStream)
-    /// The connection is gone; nothing more is called for it.
+    /// The connection has ended. There are no more calls for it.
     func closed(_ connection: HTTP2ServerConnection)
 }

@@ -1,5 +1,5 @@
-/// The destination of a request's answer. Of all calls on it only the first has an effect, and none once the stream is
-/// closed; every method may be called from any thread, at once or later.
+/// The stream on which a request is answered. Only the first call has an effect, and none after the stream is closed.
+/// Every method may be called from any thread, at once or later.
 package final class HTTP2ServerStream: Sendable {
     /// The connection the request came on.
     package let connection: HTTP2ServerConnection
@@ -12,14 +12,14 @@ package final class HTTP2ServerStream: Sendable {
         self.stream = stream
     }
 
-    /// The HTTP/2 stream id: odd, rising with each request of a connection.
+    /// The HTTP/2 stream ID: odd, and higher for each request of a connection.
     package var id: Int { Int(stream) }
 
-    /// Answers. The body is left out of answers that must not have one (HEAD, 204, 304).
+    /// Sends the answer. The body is left out if the answer must not have one (HEAD, 204, 304).
     package func respond(status: Int, headers: [HTTP2Header], body: [UInt8]) {
         connection.order(.respond(slot: slot, stream: stream, status: status, headers: headers, body: body))
     }
 
-    /// RST_STREAM with an `HTTP2ErrorCode`, or any other number.
+    /// Sends RST_STREAM with an `HTTP2ErrorCode` or any other number.
     package func reset(code: UInt32) { connection.order(.reset(slot: slot, stream: stream, code: code)) }
 }

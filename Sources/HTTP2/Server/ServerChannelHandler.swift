@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 
-/// Orders to a server connection.
+/// Commands for a server connection.
 enum ServerCommand: Sendable {
     case respond(slot: Int, stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8])
     case reset(slot: Int, stream: Int32, code: UInt32)
@@ -15,8 +15,8 @@ enum ServerCommand: Sendable {
     case cut
 }
 
-/// A server connection's handler in its pipeline: carries bytes, time and orders to `ServerStreams`, and complete requests
-/// to the `HTTP2ServerHandler`.
+/// A server connection's handler in its pipeline. It passes bytes, times and commands to `ServerStreams`, and complete
+/// requests to the `HTTP2ServerHandler`.
 final class ServerChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -25,23 +25,24 @@ final class ServerChannelHandler: ChannelInboundHandler {
     let closed = ClosedSignal()
 
     private let configuration: HTTP2ServerConfiguration
-    /// Cleared at the end: one that keeps streams keeps this object with them, and would never be let go of.
+    /// Removed at the end. A handler that stores streams also retains this object, which would otherwise never be
+    /// freed.
     private var handler: (any HTTP2ServerHandler)?
     private let logger: Logger
     private let streams: ServerStreams
     private let driver = SessionDriver()
     private var context: ChannelHandlerContext?
-    /// Set once, when the channel is put together; cleared at the end, since the two hold each other.
+    /// Set once when the channel is built, and removed at the end, because both objects retain each other.
     var connection: HTTP2ServerConnection?
     private var isEnded = false
     private var isOpened = false
-    /// Inside a batch that ends with a flush.
+    /// Whether a batch is in progress, which ends with a flush.
     private var isInBatch = false
     private var isSettleScheduled = false
     private let handshakeDeadline: NIODeadline
     private var drainDeadline: NIODeadline?
     private var idle: IdleWatch
-    /// The end of a pause in reading.
+    /// The scheduled end of a pause in reading.
     private var resumption: Scheduled<Void>?
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
@@ -104,10 +105,10 @@ final class ServerChannelHandler: ChannelInboundHandler {
 
     // MARK: Orders
 
-    /// Called on the loop after the inbox got its first order of a batch.
+    /// Called on the loop after the first command of a batch was added to the inbox.
     func wake() { batch { takeOrders() } }
 
-    /// An order from the loop itself: carried out at once, written with everything else of the batch.
+    /// Performs a command from the loop itself at once. Its bytes are written with the rest of the batch.
     func perform(_ command: ServerCommand) {
         apply(command)
         guard !isInBatch, !isSettleScheduled, let context else { return }
@@ -143,7 +144,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     private func drain() {
         guard drainDeadline == nil else { return }
         drainDeadline = .now() + TimeAmount(configuration.drainTimeout)
-        // Before the TLS handshake is complete there is no peer that could read a GOAWAY.
+        // Before the end of the TLS handshake no peer can read a GOAWAY.
         guard let session = driver.session else { return end("the server stops") }
         session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
     }
@@ -158,7 +159,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
         }
     }
 
-    /// Ends the socket below TLS: the peer sees what it would see of a process that was killed.
+    /// Closes the socket without TLS's close_notify, as if the process was killed.
     private func cut() {
         let tls = try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
         tls?.close(promise: nil)
@@ -239,7 +240,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// One timer for the nearest deadline; it may ring early and is only set anew when something nearer comes.
+    /// Keeps one timer for the next deadline. It may fire early, and is set again only for an earlier deadline.
     private func arm() {
         guard let context, !isEnded else { return }
         var nearest = streams.isOpen ? idle.next : handshakeDeadline

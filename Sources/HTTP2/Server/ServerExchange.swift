@@ -1,23 +1,23 @@
-/// A request and its answer, from the first header to the closed stream. Confined to the connection's loop.
+/// A request and its answer, from the first header to the closed stream. Only the connection's loop may use it.
 final class ServerExchange {
     let stream: Int32
     var request = HTTP2ServerRequest(method: "", path: "", authority: "", headers: [], body: [])
-    /// Bytes of the request's fields as RFC 9113 6.5.2 counts them, trailers included.
+    /// The size of the request's fields by RFC 9113 6.5.2, including trailers.
     var headerListSize = 0
-    /// Bytes of the request's body, kept or not.
+    /// The bytes of the request's body, including dropped ones.
     var bodySize = 0
-    /// Header blocks so far: the second one is trailers.
+    /// The number of header blocks so far; the second one is the trailers.
     var blocks = 0
-    /// The whole request is here.
+    /// Whether the request is complete.
     var isComplete = false
-    /// Answered or reset: nothing more happens from this side.
+    /// Whether it was answered or reset, so that this side does nothing more.
     var isSettled = false
     var answer: [UInt8] = []
-    /// Bytes of `answer` in DATA frames so far.
+    /// The bytes of `answer` sent in DATA frames so far.
     var sent = 0
 
     init(stream: Int32) { self.stream = stream }
 
-    /// The client waits for an answer.
+    /// Whether the client waits for an answer.
     var isOwed: Bool { isComplete && !isSettled }
 }

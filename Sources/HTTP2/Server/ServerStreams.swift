@@ -1,12 +1,13 @@
-/// The requests of one connection, as a server sees them. Knows the session, not the channel. Confined to the
-/// connection's event loop.
+/// The requests of one connection on the server's side. It uses the session but not the channel. Only the connection's
+/// event loop may use it.
 final class ServerStreams {
-    /// Complete requests that the handler has not got yet: nghttp2 must have returned before a handler may act on them.
+    /// Complete requests that the handler has not received yet. They wait until nghttp2 has returned, because a handler
+    /// may call it.
     private var arrived: [(slot: Int, exchange: ServerExchange)] = []
     private(set) var violation: String?
-    /// The peer's first SETTINGS are here.
+    /// Whether the peer's first SETTINGS have arrived.
     private(set) var isOpen = false
-    /// Requests whose answer is awaited.
+    /// The number of requests without an answer.
     private(set) var owed = 0
 
     private let configuration: HTTP2ServerConfiguration
@@ -24,19 +25,19 @@ final class ServerStreams {
         owed = 0
     }
 
-    /// The requests that became whole since the last call.
+    /// The requests that became complete since the last call.
     func takeArrived() -> [(slot: Int, exchange: ServerExchange)] {
         guard !arrived.isEmpty else { return [] }
         defer { arrived = [] }
         return arrived
     }
 
-    /// Answers; the second effect on a stream, or one on a stream that is gone, changes nothing.
+    /// Answers a request. It has no effect if the stream was already answered or is closed.
     ///
-    /// - Returns: the name of a field that HTTP forbids, if there is one: the stream was reset then.
+    /// - Returns: the name of an invalid field, if there is one; then the stream was reset.
     func respond(slot: Int, stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8]) -> String? {
         guard let session, let exchange = settle(slot, stream) else { return nil }
-        // RFC 9110 6.4.1: no content in answers to HEAD, in 204 and in 304.
+        // Answers to HEAD, 204 and 304 have no content (RFC 9110 6.4.1).
         let hasBody = !body.isEmpty && exchange.request.method != "HEAD" && status != 204 && status != 304
         exchange.answer = hasBody ? body : []
         do {
@@ -54,11 +55,12 @@ final class ServerStreams {
         session?.reset(stream, code: code)
     }
 
-    /// Whether GOAWAY leaves the stream to us: the client sends again what lies above, so none of that may be processed.
+    /// Whether our GOAWAY promises to serve the stream. The client repeats requests above it, so they must not be
+    /// processed.
     func serves(_ stream: Int32) -> Bool { stream <= session?.lastServed ?? .max }
 
     private func settle(_ slot: Int, _ stream: Int32) -> ServerExchange? {
-        // The slot may be another stream's by now.
+        // The slot may already belong to another stream.
         guard let exchange = exchanges[slot], exchange.stream == stream, !exchange.isSettled else { return nil }
         if exchange.isOwed { owed -= 1 }
         exchange.isSettled = true
@@ -86,7 +88,7 @@ extension ServerStreams: SessionEvents {
         case ":authority": exchange.request.authority = value
         case _ where name.hasPrefix(":"): break
         default:
-            // RFC 9113 8.3.1: `host` stands in where `:authority` is missing.
+            // `host` replaces a missing `:authority` (RFC 9113 8.3.1).
             if name == "host", exchange.request.authority.isEmpty { exchange.request.authority = value }
             exchange.request.headers.append(HTTP2Header(name, value))
         }
@@ -132,7 +134,7 @@ extension ServerStreams: SessionEvents {
 
     func settingsReceived() { isOpen = true }
 
-    /// A client that leaves still gets its answers.
+    /// A client that sends GOAWAY still gets its answers.
     func goAwayReceived(_ goAway: GoAway) {}
 
     func violated(_ complaint: String) { violation = complaint }

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// TLS for a server: 1.2 or newer, ALPN `h2` and nothing else.
+/// TLS for a server: version 1.2 or newer, only ALPN `h2`.
 struct ServerTLS: Sendable {
     private let context: NIOSSLContext
     private let otherContext: NIOSSLContext?
@@ -40,7 +40,7 @@ struct ServerTLS: Sendable {
         }
     }
 
-    /// A fresh handler for one connection.
+    /// A new handler for one connection.
     func handler(_ admission: HTTP2Admission) -> NIOSSLServerHandler {
         NIOSSLServerHandler(context: admission == .otherIdentity ? otherContext ?? context : context)
     }
@@ -54,7 +54,7 @@ struct ServerTLS: Sendable {
                 }
             if !chain.isEmpty { return chain }
         } catch {
-            // Said below, in words that help.
+            // The error below has a better message.
         }
         throw HTTP2ServerError(
             "the certificate chain \(location(pem)) can't be used: check that it exists, is readable and holds PEM "

@@ -1,12 +1,12 @@
 internal import CNghttp2
 
-/// A header block on its way to nghttp2, in storage that is used again for every block.
+/// Prepares a header block for nghttp2, in memory that is reused for every block.
 ///
-/// nghttp2 copies the fields when it takes a request or an answer, so they live in one scratch array here and not in an
-/// allocation each.
+/// nghttp2 copies the fields when it accepts a request or an answer, so one scratch array is enough and no field needs
+/// an allocation.
 struct HeaderFields {
-    /// A name or value with a byte HTTP forbids (RFC 9113 8.2.1), by name. The peer would treat the request as
-    /// malformed, and some close the whole connection for it.
+    /// A name or value with a byte that HTTP forbids (RFC 9113 8.2.1). The peer would treat the request as malformed,
+    /// and some peers close the whole connection.
     struct Invalid: Error {
         var name: String
     }
@@ -20,18 +20,19 @@ struct HeaderFields {
         lengths.removeAll(keepingCapacity: true)
     }
 
-    /// A request's fields and no others, in one call: each mutation from outside costs a check for exclusive access.
+    /// Replaces the block with a request's fields, in one call, because each mutation from outside costs a check for
+    /// exclusive access.
     mutating func fill(_ request: HTTP2Request) throws(Invalid) {
         removeAll()
         try add(pseudo: ":method", request.method)
         try add(pseudo: ":scheme", "https")
         try add(pseudo: ":authority", request.authority)
-        // nghttp2 never indexes :path by itself; Apple asks for the same (docs/internals/apns.md 6).
+        // nghttp2 never indexes :path by default. Apple recommends the same (docs/internals/apns.md 6).
         try add(pseudo: ":path", request.path)
         for header in request.headers { try add(header) }
     }
 
-    /// A pseudo field; those must come first.
+    /// Adds a pseudo field. Pseudo fields must be added first.
     mutating func add(pseudo name: StaticString, _ value: String, flags: nghttp2_nv_flag = NGHTTP2_NV_FLAG_NONE)
         throws(Invalid)
     {
@@ -44,7 +45,7 @@ struct HeaderFields {
         append(header.name)
         let length = bytes.count - start
         let isValid = bytes.withUnsafeBufferPointer { buffer in
-            // The check lets a colon lead, for pseudo fields; those are not the caller's to add.
+            // nghttp2's check accepts a leading colon, but callers must not add pseudo fields.
             buffer.count > start && buffer[start] != UInt8(ascii: ":")
                 && nghttp2_check_header_name(buffer.baseAddress.map { $0 + start }, length) != 0
         }
@@ -72,7 +73,7 @@ struct HeaderFields {
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
-    /// The block in nghttp2's form, valid inside `body`.
+    /// The block in nghttp2's form; it is valid only inside `body`.
     mutating func withPairs<Result>(_ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result) -> Result {
         pairs.removeAll(keepingCapacity: true)
         return bytes.withUnsafeMutableBufferPointer { buffer in

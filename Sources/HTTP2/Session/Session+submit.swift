@@ -1,29 +1,29 @@
 internal import CNghttp2
 
 extension Session {
-    /// Settings of our side, and with them the connection preface.
+    /// Sends our settings, and before them the connection preface.
     ///
     /// - Parameters:
-    ///   - streamWindow: body bytes the peer may send on a stream unasked.
+    ///   - streamWindow: the body bytes that the peer may send on a stream without a WINDOW_UPDATE.
     ///   - connectionWindow: the same for the whole connection.
     func open(_ settings: [nghttp2_settings_entry], connectionWindow: Int32) throws(SessionError) {
         try check(nghttp2_submit_settings(pointer, 0, settings, settings.count))
         try check(nghttp2_session_set_local_window_size(pointer, 0, 0, connectionWindow))
     }
 
-    /// A limit of ours that changes while the connection lives.
+    /// Changes our limit of concurrent streams.
     func setMaximumConcurrentStreams(_ limit: Int) {
         let entry = nghttp2_settings_entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limit))
         _ = withUnsafePointer(to: entry) { nghttp2_submit_settings(pointer, 0, $0, 1) }
     }
 
-    /// Why a request or an answer was not taken.
+    /// Why nghttp2 did not accept a request or an answer.
     enum Refusal: Error {
         case invalidHeader(String)
         case library(SessionError)
     }
 
-    /// Client role: the stream's id.
+    /// Client only: submits a request and returns the stream's ID.
     func submit(_ request: HTTP2Request, slot: Int) throws(Refusal) -> Int32 {
         do {
             try fields.fill(request)
@@ -39,7 +39,7 @@ extension Session {
         return stream
     }
 
-    /// Server role: the answer on a stream that has none yet.
+    /// Server only: answers a stream that has no answer yet.
     func respond(_ stream: Int32, status: Int, headers: [HTTP2Header], hasBody: Bool, slot: Int) throws(Refusal) {
         fields.removeAll()
         do {
@@ -54,17 +54,17 @@ extension Session {
         guard result == 0 else { throw .library(SessionError(code: result, complaint: "")) }
     }
 
-    /// RST_STREAM; a stream that is closed already stays closed.
+    /// Sends RST_STREAM. A closed stream is not affected.
     func reset(_ stream: Int32, code: UInt32) {
         _ = nghttp2_submit_rst_stream(pointer, 0, stream, code)
     }
 
     func ping() { _ = nghttp2_submit_ping(pointer, 0, nil) }
 
-    /// GOAWAY of ours. The session finishes when the streams up to `lastStream` have.
+    /// Sends GOAWAY. The session ends after the streams up to `lastStream`.
     ///
-    /// - Parameter lastStream: `nil`: the last one handed over. It may only fall from one GOAWAY to the next, and may not
-    ///   be an id of our own side.
+    /// - Parameter lastStream: `nil`: the last one handed over. It may only decrease from one GOAWAY to the next, and
+    ///   must not be an ID of our own side.
     func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         isLeaving = true
         let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)
@@ -72,7 +72,7 @@ extension Session {
         _ = nghttp2_submit_goaway(pointer, 0, max(0, last), code, debugData, debugData.count)
     }
 
-    /// Server role: gives the stream its slot; `nil` when it is closed.
+    /// Server only: assigns the stream to its slot; `nil` when the stream is closed.
     func adopt(_ stream: Int32, slot: Int?) {
         _ = nghttp2_session_set_stream_user_data(pointer, stream, slot.flatMap { Self.pointer(slot: $0) })
     }

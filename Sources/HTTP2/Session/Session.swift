@@ -1,16 +1,16 @@
 internal import CNghttp2
 
-/// One nghttp2 session: frames in, frames out, HPACK, flow control, stream states.
+/// One nghttp2 session: frames, HPACK, flow control, stream states.
 ///
-/// **Ownership.** This object alone owns the C session and frees it in `deinit`. C is given two things of ours:
-/// - the session's user data: this object, *not* retained. It outlives the C session by construction.
-/// - each stream's user data and data source: `slot + 1` dressed as a pointer, never a reference. A slot is freed when
-///   nghttp2 reports the stream closed, or with the whole connection.
+/// **Ownership.** Only this object owns the C session, and frees it in `deinit`. C gets two values:
+/// - the session's user data: this object, *not* retained. It always lives longer than the C session.
+/// - each stream's user data and data source: `slot + 1` as a pointer, never a reference. A slot is freed when nghttp2
+///   reports the stream as closed, or with the whole connection.
 ///
 /// So nothing is retained for C, and nothing has to be released. The C session must not be freed inside a callback:
-/// `SessionEvents` forbids it, and every method here that runs callbacks keeps this object alive until it returns.
+/// `SessionEvents` forbids it, and every method that runs callbacks keeps this object alive until it returns.
 ///
-/// Confined to one event loop.
+/// Only one event loop may use it.
 final class Session {
     enum Role {
         case client
@@ -18,22 +18,22 @@ final class Session {
     }
 
     let pointer: OpaquePointer
-    /// Outlives the session, as its connection drops the session first. (Counted references took a fiftieth of a
-    /// request's processor time.)
+    /// It lives longer than the session, because its connection releases the session first. (Reference counting took a
+    /// fiftieth of a request's processor time.)
     unowned(unsafe) let events: any SessionEvents
-    /// What nghttp2 last said about the peer's frames; explains a violation better than its error code.
+    /// nghttp2's last message about the peer's frames. It explains a violation better than the error code.
     var complaint = ""
-    /// We have said GOAWAY ourselves.
+    /// Whether we have sent GOAWAY.
     var isLeaving = false
-    /// The last stream our GOAWAYs promise to serve, from the moment they are queued: nghttp2 itself minds it only once
-    /// they are sent.
+    /// The last stream that our GOAWAYs promise to serve. It counts from the moment they are queued, while nghttp2
+    /// considers it only after they are sent.
     var lastServed = Int32.max
     var fields = HeaderFields()
-    /// The stream whose header block is being read: blocks are never interleaved (RFC 9113 4.3), so it need not be
+    /// The stream whose header block is being read. Blocks are never interleaved (RFC 9113 4.3), so it need not be
     /// looked up for each field.
     var block: (stream: Int32, slot: Int)?
 
-    /// `nil` when memory is short.
+    /// Returns `nil` if there is not enough memory.
     init?(_ role: Role, events: any SessionEvents) {
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else { return nil }
@@ -42,7 +42,7 @@ final class Session {
         var option: OpaquePointer?
         guard nghttp2_option_new(&option) == 0, let option else { return nil }
         defer { nghttp2_option_del(option) }
-        // Closed streams are kept only for the priority tree, which is deprecated (RFC 9113 5.3).
+        // Closed streams would be kept only for the priority tree, which is deprecated (RFC 9113 5.3).
         nghttp2_option_set_no_closed_streams(option, 1)
         var session: OpaquePointer?
         let status =
@@ -60,14 +60,14 @@ final class Session {
 
     // MARK: Bytes
 
-    /// Feeds what came from the peer.
+    /// Processes bytes from the peer.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
         guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         let consumed = withExtendedLifetime(self) { nghttp2_session_mem_recv(pointer, base, bytes.count) }
         if consumed < 0 { throw SessionError(code: Int32(consumed), complaint: complaint) }
     }
 
-    /// The next bytes for the peer, valid until the next call; `nil` when there are none now.
+    /// The next bytes for the peer, valid until the next call; `nil`: there are none now.
     func nextOutput() throws(SessionError) -> UnsafeRawBufferPointer? {
         var bytes: UnsafePointer<UInt8>?
         let count = withExtendedLifetime(self) { nghttp2_session_mem_send(pointer, &bytes) }
@@ -75,28 +75,28 @@ final class Session {
         return count == 0 ? nil : UnsafeRawBufferPointer(start: bytes, count: count)
     }
 
-    /// Nothing more to read or to write: the connection should be closed.
+    /// Whether there is nothing more to read or write, so that the connection should be closed.
     var isFinished: Bool {
         nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
 
     // MARK: What the peer allows
 
-    /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS; no limit reads as `Int(UInt32.max)`.
+    /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS; `Int(UInt32.max)` means no limit.
     var peerMaximumConcurrentStreams: Int {
         Int(nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
-    /// Body bytes the peer takes on the whole connection now.
+    /// The body bytes that the peer accepts now on the whole connection.
     var sendWindow: Int { Int(nghttp2_session_get_remote_window_size(pointer)) }
 
-    /// Client role: the id the next request would get; 2^31 when none is left.
+    /// Client only: the ID of the next request; 2^31 if there is none left.
     var nextStream: UInt32 { nghttp2_session_get_next_stream_id(pointer) }
 
-    /// Client role, for tests of what happens near the end.
+    /// Client only: sets the next ID, for tests of the end of the IDs.
     func setNextStream(_ stream: Int32) { nghttp2_session_set_next_stream_id(pointer, stream) }
 
-    /// The highest stream of the peer's that was handed over.
+    /// The highest stream of the peer that was handed over.
     var lastProcessedStream: Int32 { nghttp2_session_get_last_proc_stream_id(pointer) }
 
     // MARK: Slots as pointers
@@ -110,11 +110,11 @@ final class Session {
     }
 }
 
-/// nghttp2 can't go on with this session.
+/// nghttp2 cannot continue with this session.
 struct SessionError: Error, CustomStringConvertible {
     /// One of nghttp2's library error codes (negative).
     var code: Int32
-    /// Its message about the frames before, or nothing.
+    /// Its message about earlier frames; may be empty.
     var complaint: String
 
     var description: String {

@@ -1,7 +1,7 @@
 internal import CNghttp2
 
-/// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the user data and the stream's slot
-/// in the stream's, and passes the fact on.
+/// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the session's user data and the slot
+/// in the stream's, and passes the event on.
 enum SessionCallbacks {
     static func install(in callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
@@ -51,7 +51,8 @@ enum SessionCallbacks {
         let isAccepted = session.events.header(
             slot: block.slot, name: UnsafeBufferPointer(start: name, count: nameLength),
             value: UnsafeBufferPointer(start: value, count: valueLength))
-        // Resets the stream; the rest of the block is still decoded, since HPACK's state is the connection's.
+        // This resets the stream. The rest of the block is still decoded, because HPACK's state belongs to the
+        // connection.
         return isAccepted ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
@@ -85,7 +86,7 @@ enum SessionCallbacks {
         case NGHTTP2_HEADERS.rawValue:
             if let slot = session.slot(of: header.stream_id) { session.events.headersWritten(slot: slot) }
         case NGHTTP2_GOAWAY.rawValue where !session.isLeaving:
-            // Not ours, so nghttp2's own: it answers a peer that broke the protocol.
+            // This GOAWAY is nghttp2's own; it is the reaction to a peer that violated the protocol.
             let goAway = GoAway(frame.pointee.goaway)
             guard goAway.code != HTTP2ErrorCode.noError.rawValue else { break }
             let name = HTTP2ErrorCode.name(goAway.code)

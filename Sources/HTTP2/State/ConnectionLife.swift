@@ -1,4 +1,4 @@
-/// The life of one connection object, from the first byte to the last; it never starts anew.
+/// The states of one connection, from the first byte to the last. It is never restarted.
 ///
 ///     connecting ──secured──▶ awaitingSettings ──settingsArrived──▶ open ──leave──▶ draining
 ///          └──────────────────────────┴──────────── close ───────────┴───────────────┴──▶ closed
@@ -6,24 +6,24 @@ struct ConnectionLife {
     enum State: Equatable {
         /// TCP and TLS.
         case connecting
-        /// TLS and `h2` are agreed on; the peer's SETTINGS are to come (RFC 9113 3.4).
+        /// TLS and `h2` are negotiated; the peer's SETTINGS are awaited (RFC 9113 3.4).
         case awaitingSettings
         case open
-        /// No new requests; those in flight may finish.
+        /// No new requests are accepted; those in flight may finish.
         case draining(reason: String)
         case closed(reason: String)
     }
 
     private(set) var state = State.connecting
 
-    /// Requests may start.
+    /// Whether requests may start.
     var isOpen: Bool { state == .open }
 
     var isClosed: Bool {
         if case .closed = state { true } else { false }
     }
 
-    /// Why no request may start; `nil` while one may.
+    /// Why no request may start; `nil`: they may.
     var refusal: String? {
         switch state {
         case .open: nil
@@ -37,14 +37,14 @@ struct ConnectionLife {
         if state == .connecting { state = .awaitingSettings }
     }
 
-    /// True for the SETTINGS that open the connection, false for every later one.
+    /// Returns `true` for the SETTINGS that open the connection, and `false` for later ones.
     mutating func settingsArrived() -> Bool {
         guard state == .awaitingSettings else { return false }
         state = .open
         return true
     }
 
-    /// No new requests from now on. True the first time; a later reason does not replace the first.
+    /// Accepts no new requests from now on. Returns `true` the first time; a later reason does not replace the first.
     mutating func leave(_ reason: String) -> Bool {
         switch state {
         case .connecting, .awaitingSettings, .open:
@@ -55,7 +55,7 @@ struct ConnectionLife {
         }
     }
 
-    /// The end. True the first time. A connection that was draining says both reasons.
+    /// Ends the connection. Returns `true` the first time. A connection that was draining reports both reasons.
     mutating func close(_ reason: String) -> Bool {
         switch state {
         case .connecting, .awaitingSettings, .open: state = .closed(reason: reason)
@@ -65,7 +65,7 @@ struct ConnectionLife {
         return true
     }
 
-    /// The reason of the end, once there is one.
+    /// Why it ended; `nil`: it has not ended.
     var closeReason: String? {
         if case .closed(let reason) = state { reason } else { nil }
     }

@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The nearest of many deadlines, one per slot: a binary heap that knows where each slot stands, so that an answered
-/// request takes its deadline with it. (Left to expire instead, 60,000 requests a second with 30 s each would hold
-/// 1.8 million dead entries.)
+/// The deadlines of many slots, with fast access to the next one. It is a binary heap that knows the position of each
+/// slot, so that an answered request's deadline can be removed. (Otherwise 60,000 requests a second with 30 s each
+/// would leave 1.8 million dead entries.)
 struct DeadlineHeap {
     private struct Entry {
         var deadline: NIODeadline
@@ -12,13 +12,13 @@ struct DeadlineHeap {
     private static let absent = -1
 
     private var entries: [Entry] = []
-    /// By slot: the index in `entries`.
+    /// The index in `entries`, by slot.
     private var indices: [Int] = []
 
     var count: Int { entries.count }
     var nearest: NIODeadline? { entries.first?.deadline }
 
-    /// A slot has one deadline; a second insertion replaces the first.
+    /// Sets the deadline of a slot, and replaces an earlier one.
     mutating func insert(_ slot: Int, deadline: NIODeadline) {
         remove(slot)
         while indices.count <= slot { indices.append(Self.absent) }
@@ -27,7 +27,7 @@ struct DeadlineHeap {
         rise(from: entries.count - 1)
     }
 
-    /// A slot without a deadline changes nothing.
+    /// Removes the deadline of a slot, if it has one.
     mutating func remove(_ slot: Int) {
         guard slot < indices.count, indices[slot] != Self.absent else { return }
         let index = indices[slot]
@@ -40,7 +40,7 @@ struct DeadlineHeap {
         sink(from: index)
     }
 
-    /// Takes out one slot whose deadline is `now` or before.
+    /// Removes and returns one slot whose deadline is not after `now`.
     mutating func popExpired(now: NIODeadline) -> Int? {
         guard let first = entries.first, first.deadline <= now else { return nil }
         remove(first.slot)

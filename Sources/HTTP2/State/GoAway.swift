@@ -1,12 +1,12 @@
 /// A peer's GOAWAY (RFC 9113 6.8).
 struct GoAway: Sendable, Hashable {
-    /// Streams of ours above this id were not and will not be processed.
+    /// Our streams above this ID were not processed and never will be.
     var lastStream: Int
     var code: UInt32
     /// At most `debugLimit` bytes. APNs puts `{"reason":…}` here.
     var debugData: [UInt8]
 
-    /// More of the peer's words than this are not kept.
+    /// The most bytes of debug data that are kept.
     static let debugLimit = 4_096
 
     init(lastStream: Int, code: UInt32, debugData: some Collection<UInt8>) {
@@ -15,7 +15,7 @@ struct GoAway: Sendable, Hashable {
         self.debugData = Array(debugData.prefix(Self.debugLimit))
     }
 
-    /// The first kilobyte at most, so that it fits a log line in one line.
+    /// At most the first kilobyte, without line breaks, for one log line.
     var text: String {
         let said = String(decoding: debugData.prefix(1_024), as: UTF8.self).map { $0.isNewline ? " " : $0 }
         return "GOAWAY \(HTTP2ErrorCode.name(code))" + (said.isEmpty ? "" : " \(String(said))")

@@ -1,26 +1,27 @@
 internal import NIOCore
 
-/// When to ask the peer whether it is still there, and when to stop believing it.
+/// When to ask with a PING whether the peer still answers, and when to give it up.
 ///
-/// Whatever the peer sends is a sign of life; only silence is asked about, and only silence after the question kills.
+/// Everything the peer sends is a sign of life. Only silence causes a PING, and only silence after the PING ends the
+/// connection.
 struct Heartbeat {
     enum Action: Equatable {
-        /// Nothing to do before then.
+        /// Nothing to do before this time.
         case wait(until: NIODeadline)
         /// Send a PING now.
         case ping
-        /// The last PING was followed by silence for the whole `timeout`.
+        /// The peer was silent for the whole `timeout` after the last PING.
         case dead
     }
 
-    /// Silence that is asked about while no answer is awaited.
+    /// The silence before a PING while no answer is awaited.
     let idle: TimeAmount
-    /// Silence that is asked about while answers are awaited.
+    /// The silence before a PING while answers are awaited.
     let overdue: TimeAmount
     let timeout: TimeAmount
 
     private var lastRead: NIODeadline
-    /// Since when answers are awaited without a break.
+    /// The time since which answers have always been awaited.
     private var busySince: NIODeadline?
     private var pingSent: NIODeadline?
 
@@ -36,12 +37,12 @@ struct Heartbeat {
         pingSent = nil
     }
 
-    /// Whether answers are awaited, as it is now.
+    /// Sets whether answers are awaited now.
     mutating func awaiting(_ answers: Bool, now: NIODeadline) {
         if !answers { busySince = nil } else if busySince == nil { busySince = now }
     }
 
-    /// The instant `check` should be called at the latest.
+    /// The latest time to call `check`.
     var next: NIODeadline {
         if let pingSent { return pingSent + timeout }
         guard let busySince else { return lastRead + idle }

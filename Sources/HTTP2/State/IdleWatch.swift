@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// When a server closes the connection of a silent client. A client that waits for an answer is not idle.
+/// When a server closes a silent client's connection. A client that waits for an answer is not idle.
 struct IdleWatch {
     let timeout: TimeAmount
     private var lastSign: NIODeadline
@@ -10,12 +10,12 @@ struct IdleWatch {
         lastSign = now
     }
 
-    /// The instant `isOver` should be asked at the latest.
+    /// The latest time to call `isOver`.
     var next: NIODeadline { lastSign + timeout }
 
     mutating func read(now: NIODeadline) { lastSign = now }
 
-    /// - Parameter owed: answers the client waits for; while there are any the time starts anew.
+    /// - Parameter owed: the number of answers that the client waits for. While there are any, the time starts again.
     mutating func isOver(now: NIODeadline, owed: Int) -> Bool {
         guard now >= next else { return false }
         guard owed > 0 else { return true }

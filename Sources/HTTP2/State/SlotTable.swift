@@ -1,12 +1,12 @@
-/// Elements under small dense numbers that are used again.
+/// Stores elements under small numbers, which are reused.
 ///
-/// nghttp2 is handed these numbers where it takes a pointer of ours, so C never holds a Swift reference: nothing is
-/// retained for it, nothing can dangle. See `Session`.
+/// nghttp2 gets these numbers where it takes a pointer, so that C never has a Swift reference: nothing is retained, and
+/// nothing can dangle. See `Session`.
 struct SlotTable<Element> {
     private var elements: [Element?] = []
     private var free: [Int] = []
 
-    /// Elements held.
+    /// The number of elements.
     var count: Int { elements.count - free.count }
     /// Every slot in use is below this.
     var capacity: Int { elements.count }
@@ -20,12 +20,12 @@ struct SlotTable<Element> {
         return elements.count - 1
     }
 
-    /// `nil` for a slot that is free or was never given out.
+    /// `nil` for a slot that is free or was never used.
     subscript(slot: Int) -> Element? {
         elements.indices.contains(slot) ? elements[slot] : nil
     }
 
-    /// Frees the slot; a free one stays free.
+    /// Frees the slot. A free slot stays free.
     @discardableResult
     mutating func remove(_ slot: Int) -> Element? {
         guard elements.indices.contains(slot), let element = elements[slot] else { return nil }
@@ -34,7 +34,7 @@ struct SlotTable<Element> {
         return element
     }
 
-    /// The elements held, by slot.
+    /// All elements with their slots.
     var occupied: [(slot: Int, element: Element)] {
         elements.enumerated().compactMap { slot, element in element.map { (slot, $0) } }
     }

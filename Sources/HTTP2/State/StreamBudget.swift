@@ -1,26 +1,25 @@
-/// How many streams may be open, and whether one more should be.
+/// Decides how many streams may be open, and whether one more may start.
 struct StreamBudget {
-    /// Our own cap: what a peer that names no limit gets.
+    /// Our own limit, which also applies if the peer sets none.
     let cap: Int
-    /// Streams allowed until the peer answered a request with credentials it accepts (1 for APNs;
-    /// docs/internals/apns.md 6).
+    /// The most streams until the peer has accepted a request's credentials (1 for APNs; docs/internals/apns.md 6).
     let initial: Int
-    /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS as it stands; nothing is allowed before the first SETTINGS.
+    /// The peer's present SETTINGS_MAX_CONCURRENT_STREAMS; 0 before its first SETTINGS.
     var peerLimit = 0
     var isProven = false
-    /// Streams that count for the peer: from the request handed over until nghttp2 says the stream is closed.
+    /// The streams that the peer counts: from the submission of the request until nghttp2 reports the stream as closed.
     var inUse = 0
-    /// Body bytes handed over and not yet in a DATA frame.
+    /// The submitted body bytes that are not yet in a DATA frame.
     var unsent = 0
 
-    /// Streams allowed now; may be below `inUse` after the peer lowered its limit.
+    /// The most streams now. It may be below `inUse` after the peer lowered its limit.
     var limit: Int { max(0, min(peerLimit, cap, isProven ? cap : initial)) }
 
-    /// Whether a request with that many body bytes may start now.
+    /// Whether a request with this many body bytes may start now.
     ///
-    /// A request waits not only for a stream but until the connection's send window (`window`) has room for its body
-    /// beside those already started: one that is started and cannot move starves others of their turn, and can't be
-    /// replayed safely. A body larger than any window goes when nothing else is being sent.
+    /// A request waits for a stream, and until the connection's send window (`window`) has room for its body and for
+    /// those already started. A request that has started but cannot send would block others and could not be repeated
+    /// safely. A body larger than any window is sent when nothing else is being sent.
     func admits(body: Int, window: Int) -> Bool {
         guard inUse < limit else { return false }
         guard body > 0 else { return true }

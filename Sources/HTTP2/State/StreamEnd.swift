@@ -1,5 +1,5 @@
 extension Duration {
-    /// In words, rounded to a tenth of a second, to a millisecond below one second.
+    /// A text rounded to a tenth of a second; below one second to a millisecond.
     var words: String {
         let milliseconds = Int((self / .milliseconds(1)).rounded())
         guard milliseconds >= 1_000 else { return "\(milliseconds) ms" }
@@ -8,14 +8,14 @@ extension Duration {
     }
 }
 
-/// How a stream that ended without a complete answer is judged: certainly not processed, or unknown.
+/// Decides whether a stream without a complete answer was certainly not processed, or whether that is unknown.
 enum StreamEnd {
-    /// The stream was closed on a connection that lives on, by a RST_STREAM of either side or by GOAWAY.
+    /// The stream was closed by a RST_STREAM of either side or by GOAWAY, and the connection continues.
     ///
     /// - Parameters:
-    ///   - code: the HTTP/2 error code it was closed with.
-    ///   - written: its HEADERS went out.
-    ///   - goAway: what the peer said on leaving, if it is leaving.
+    ///   - code: the HTTP/2 error code.
+    ///   - written: whether its HEADERS were sent.
+    ///   - goAway: the peer's GOAWAY, if it sent one.
     static func closed(code: UInt32, stream: Int, written: Bool, goAway: GoAway?) -> HTTP2Failure {
         guard written else { return .notProcessed("not written") }
         if let goAway, stream > goAway.lastStream {
@@ -25,12 +25,12 @@ enum StreamEnd {
         return .unanswered("the stream was reset with \(HTTP2ErrorCode.name(code))")
     }
 
-    /// The connection is gone.
+    /// The connection has ended.
     static func connectionLost(_ reason: String, written: Bool) -> HTTP2Failure {
         written ? .unanswered(reason) : .notProcessed("not written: \(reason)")
     }
 
-    /// The request's own time is up.
+    /// The request's deadline has passed.
     static func timedOut(after timeout: Duration, started: Bool, written: Bool) -> HTTP2Failure {
         let timeout = timeout.words
         if !started { return .notProcessed("no free stream within \(timeout)") }

@@ -1,19 +1,19 @@
 /// A first-in, first-out queue from which any element can be removed in constant time: a linked list over slots.
 struct WaitingLine {
     private static let none = -1
-    /// Marks a slot that is not in line, so that leaving twice is harmless.
+    /// Marks a slot that is not in the queue, so that removing it twice is harmless.
     private static let absent = -2
 
     private var next: [Int] = []
     private var previous: [Int] = []
     private var tail = WaitingLine.none
-    /// The slot whose turn it is.
+    /// The first slot in the queue.
     private var head = WaitingLine.none
     private(set) var count = 0
 
     var first: Int? { head == Self.none ? nil : head }
 
-    /// Goes to the end of the line; the slot must not be in it already.
+    /// Adds the slot at the end. It must not be in the queue already.
     mutating func append(_ slot: Int) {
         while next.count <= slot {
             next.append(Self.absent)
@@ -27,7 +27,7 @@ struct WaitingLine {
         count += 1
     }
 
-    /// Removes the slot from the queue; a slot that is not in it changes nothing.
+    /// Removes the slot from the queue, if it is in it.
     mutating func remove(_ slot: Int) {
         guard slot < next.count, next[slot] != Self.absent else { return }
         let (before, after) = (previous[slot], next[slot])

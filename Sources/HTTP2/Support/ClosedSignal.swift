@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// Something that happens once, and many may wait for; a waiter whose task is cancelled waits no longer.
+/// An event that happens once, with any number of waiters. A waiter whose task is cancelled stops waiting.
 struct ClosedSignal: Sendable {
     private struct State {
         var reason: String?
@@ -10,7 +10,7 @@ struct ClosedSignal: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// The first reason stays.
+    /// Sends the signal. Only the first reason counts.
     func fire(_ reason: String) {
         let waiters = state.withLockedValue { state in
             guard state.reason == nil else { return [CheckedContinuation<String, Never>]() }
@@ -21,7 +21,7 @@ struct ClosedSignal: Sendable {
         for waiter in waiters { waiter.resume(returning: reason) }
     }
 
-    /// The reason, as soon as there is one; `"no longer waiting"` when the task was cancelled before.
+    /// Returns the reason as soon as there is one, or `"no longer waiting"` if the task is cancelled first.
     func wait() async -> String {
         let ticket = state.withLockedValue { state in
             state.nextWaiter += 1

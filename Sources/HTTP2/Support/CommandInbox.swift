@@ -1,29 +1,29 @@
 internal import NIOConcurrencyHelpers
 
-/// Orders from any thread to an event loop, in order, with one wake-up per batch.
+/// Commands from any thread to an event loop, in order, with one wake-up per batch.
 ///
-/// A wake-up of the loop is a system call and a trip through its task queue; with one per request instead of one per
-/// batch the loop does little else under load.
+/// Waking the loop costs a system call and a pass through its task queue. With a wake-up per request the loop would do
+/// little else under load.
 ///
-/// While answers are handed out to callers on other threads most of them come back with their next order at once. Then
-/// the receiver is woken for every `burst` orders and at the end, not for the first: on a processor that both sides
-/// share each early wake-up takes it from callers that still have an order to give.
+/// While answers are passed to callers on other threads, most callers send their next command at once. During this time
+/// the receiver is woken after every `burst` commands and at the end, and not for the first one. If both sides share a
+/// processor, an early wake-up would take it from callers that are about to send a command.
 struct CommandInbox<Command: Sendable>: Sendable {
     private struct State {
         var commands: [Command] = []
-        /// Emptied storage, kept for its capacity.
+        /// Emptied memory, kept for its capacity.
         var spare: [Command] = []
-        /// Handouts under way.
+        /// The number of handouts in progress.
         var handouts = 0
     }
 
-    /// Orders that are worth a wake-up of their own.
+    /// The number of commands that justify a wake-up during a handout.
     static var burst: Int { 64 }
 
     private let state = NIOLockedValueBox(State())
 
-    /// True when the receiver must be woken: the inbox was empty; or, during a handout, has filled up, or the command is
-    /// urgent.
+    /// Returns whether the receiver must be woken: the inbox was empty; or, during a handout, it is full or the command
+    /// is urgent.
     func append(_ command: Command, isUrgent: Bool = false) -> Bool {
         state.withLockedValue { state in
             state.commands.append(command)
@@ -32,10 +32,10 @@ struct CommandInbox<Command: Sendable>: Sendable {
         }
     }
 
-    /// Answers are being handed out. Each call is followed by one of `endHandout`.
+    /// Begins a handout of answers. Each call must be followed by `endHandout`.
     func beginHandout() { state.withLockedValue { $0.handouts += 1 } }
 
-    /// True when the receiver must be woken for what came during the handout.
+    /// Returns whether the receiver must be woken for commands that came during the handout.
     func endHandout() -> Bool {
         state.withLockedValue { state in
             state.handouts -= 1
@@ -43,7 +43,7 @@ struct CommandInbox<Command: Sendable>: Sendable {
         }
     }
 
-    /// Everything that came since the last call. Give the array back with `recycle`.
+    /// All commands since the last call. Return the array with `recycle`.
     func takeAll() -> [Command] {
         state.withLockedValue { state in
             guard !state.commands.isEmpty else { return [] }
@@ -60,6 +60,6 @@ struct CommandInbox<Command: Sendable>: Sendable {
         state.withLockedValue { $0.spare = emptied }
     }
 
-    /// Commands not taken yet.
+    /// The number of commands that were not taken yet.
     var count: Int { state.withLockedValue { $0.commands.count } }
 }

@@ -7,7 +7,7 @@
 #endif
 
 extension String {
-    /// The system's text for an error number: "Connection refused".
+    /// The system's message for an error number: "Connection refused".
     init(errno: Int32) {
         var buffer = [CChar](repeating: 0, count: 256)
         let status = strerror_r(errno, &buffer, buffer.count)
@@ -16,7 +16,7 @@ extension String {
     }
 }
 
-/// Error numbers that get a sentence of their own.
+/// Error numbers with a separate message.
 enum SystemError {
     static let addressInUse = EADDRINUSE
 }

@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// Runs tasks on an event loop, many jobs per turn.
 ///
-/// Jobs queued while a turn runs wait for the next one, so the loop gets to its sockets in between.
+/// Jobs that are added during a turn wait for the next one, so that the loop handles its sockets in between.
 final class LoopTaskExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let inbox = CommandInbox<UnownedJob>()

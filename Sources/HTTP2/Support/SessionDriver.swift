@@ -2,13 +2,13 @@ internal import NIOCore
 
 /// Moves bytes between a session and its channel.
 ///
-/// Output is gathered into one buffer and flushed once per batch: NIOSSL makes a TLS record of every write. While the
-/// channel is full nothing is taken out of nghttp2, so that its own bounds on unsent frames hold against a peer that
-/// asks and never reads.
+/// Output is collected in one buffer and flushed once per batch, because NIOSSL makes a TLS record of every write.
+/// While the channel is full, nothing is taken from nghttp2, so that its own limits on unsent frames apply to a peer
+/// that sends requests but never reads.
 ///
-/// A class, since a flush can end in the channel's close and so come back here.
+/// It is a class, because a flush may close the channel and thereby call this object again.
 final class SessionDriver {
-    /// Bytes per write: a few full TLS records.
+    /// The bytes of one write: a few full TLS records.
     private static let chunk = 64 << 10
 
     private(set) var session: Session?
@@ -17,7 +17,7 @@ final class SessionDriver {
 
     func start(_ session: Session) { self.session = session }
 
-    /// Lets go of the session; C's side is freed as soon as no call into it is under way.
+    /// Releases the session. The C session is freed as soon as no call into it is in progress.
     func stop() { session = nil }
 
     func receive(_ bytes: ByteBuffer) throws(SessionError) {
@@ -28,7 +28,7 @@ final class SessionDriver {
         try result.get()
     }
 
-    /// Writes what the session has to say, as far as the channel takes it now.
+    /// Writes the session's output, as far as the channel accepts it now.
     func flush(_ context: ChannelHandlerContext) throws(SessionError) {
         guard !isFlushing else { return }
         isFlushing = true
@@ -43,6 +43,6 @@ final class SessionDriver {
         }
     }
 
-    /// The session is over by its own account.
+    /// Whether the session has nothing more to read or write.
     var isFinished: Bool { session?.isFinished ?? true }
 }
