@@ -93,9 +93,10 @@ class Caller:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.key = stage.key
 
-    def request(self, method, path, body=""):
+    def request(self, method, path, body=None):
+        content = "" if body is None else f"Content-Type: application/json\r\nContent-Length: {len(body.encode())}\r\n"
         return (f"{method} /v1{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.key}\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(body.encode())}\r\n\r\n{body}").encode()
+                f"{content}\r\n{body or ''}").encode()
 
     def __call__(self, request):
         """Status and body."""
@@ -214,17 +215,21 @@ def commit_seconds():
 
 
 def unchanged(stage, rounds):
-    """In turn: a lookup, a state without a sequence, one with a sequence that rises. A commit of plain SQL beside them."""
+    """In turn: a lookup from memory, one through the router as every other call, a state without a sequence, and one with a
+    sequence that rises. A commit of plain SQL beside them."""
     state = json.dumps({"home": 1, "away": 0, "period": "first", "minute": 7, "possession": 0.5, "shots": 3, "cards": []})
     stage.call("PUT", "/events/quiet/state", {"contentState": json.loads(state), "sequence": 1})
     wait("select not exists (select from deliveries where settled_at is null)", 60)
     caller = Caller(stage)
     lookup = caller.request("GET", f"/lookup/{APP}/production/quiet")
+    # Fields of a body are out of the ordinary for a lookup.
+    routed = caller.request("GET", f"/lookup/{APP}/production/quiet", "")
     plain = caller.request("PUT", "/events/quiet/state", f'{{"contentState": {state}}}')
     numbered = lambda n: caller.request("PUT", "/events/quiet/state", f'{{"contentState": {state}, "sequence": {n + 2}}}')
-    times = {"lookup": [], "unchanged": [], "unchanged, with a sequence": []}
+    times = collections.defaultdict(list)
     for n in range(rounds + 100):
-        for name, request in (("lookup", lookup), ("unchanged", plain), ("unchanged, with a sequence", numbered(n))):
+        for name, request in (("lookup", lookup), ("lookup through the router", routed), ("unchanged", plain),
+                              ("unchanged, with a sequence", numbered(n))):
             began = time.perf_counter()
             status, answer = caller(request)
             took = time.perf_counter() - began
@@ -233,10 +238,11 @@ def unchanged(stage, rounds):
             # The first ones fill caches.
             if n >= 100:
                 times[name].append(took)
-    base = statistics.median(times["lookup"])
+    base, route = statistics.median(times["lookup"]), statistics.median(times["lookup through the router"])
     commit = commit_seconds()
     for name, values in times.items():
-        print(f"  {name}: {milliseconds(values)}; {statistics.median(values) / base:.1f} x a lookup")
+        print(f"  {name}: {milliseconds(values)}; {statistics.median(values) / base:.1f} x a lookup, "
+              f"{statistics.median(values) / route:.1f} x one through the router")
     print(f"  a commit of one row by psql: {commit * 1000:.2f} ms", flush=True)
 
 
