@@ -89,6 +89,7 @@ bench: setup ## measure, with the peers beside us (docs/internals/benchmarks.md)
 	Benchmarks/history.sh
 	Benchmarks/registrations.sh
 	Benchmarks/lookup.sh
+	Benchmarks/states.sh
 
 docker: ## PostgreSQL, simulator and server in containers, until Ctrl-C
 	docker compose -f docker/compose.yaml up --build

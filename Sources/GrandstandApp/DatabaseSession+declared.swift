@@ -11,7 +11,13 @@ extension DatabaseSession {
         return Page(items: events.items.map { JSONWriter.text($0) }, nextCursor: events.nextCursor)
     }
 
-    /// The app; `nil`: it does not exist.
+    /// The first 200 content types of an app.
+    package func declaredContents(of bundleID: BundleID) async throws -> [ContentType] {
+        try await PostgresContentStore(Database(pool)).contentTypes(of: bundleID, PageRequest(limit: 200, cursor: nil))
+            .items.map(\.type)
+    }
+
+    /// `nil`: there is no such app.
     package func declaredApp(_ bundleID: BundleID) async throws -> App? {
         try await PostgresAppStore(Database(pool)).app(bundleID)
     }

@@ -32,6 +32,12 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(help: "Updates of each event, spread over its duration, before its end.")
     var messages = 40
 
+    @Option(
+        help:
+            "A recorded feed in place of --messages: a JSON line for each state, {\"at\": 61.5, \"contentState\": {…}}.",
+        completion: .file())
+    var feed: String?
+
     @Option(help: "Simulated phones, each of which follows one of the day's topics.")
     var phones = 500
 
@@ -68,12 +74,13 @@ struct RehearseCommand: AsyncParsableCommand {
     private func rehearse() async throws -> RehearsalReport {
         let day = try RehearsalDay(day, in: timeZone)
         let environment = ProcessInfo.processInfo.environment
+        let feed = try feed.map { try RehearsalFeed(file: $0) }
         let settings = try RehearsalSettings.of(environment, speed: speed)
         let season = try await season(of: day, environment)
         guard
             let plan = RehearsalPlan(
                 playing: season.played.map(\.event), others: season.others.map(\.event), day: day.range,
-                messages: messages, speed: speed)
+                messages: messages, feed: feed?.times, speed: speed)
         else { throw StartError("no event of \(day.text) has a start time") }
         let declared = Dictionary((season.played + season.others).map { ($0.event.key, $0) }) { first, _ in first }
         let followers = RehearsalPhones(phones, following: season.played)
@@ -83,27 +90,34 @@ struct RehearseCommand: AsyncParsableCommand {
             progress("Rehearsing \(day.text) \(name): \(Int(plan.seconds.rounded(.up))) s and some more")
             let record = try await RehearsalStage.with(settings, secondServer: fault == .replica) { stage in
                 try await RehearsalPlayer.play(
-                    plan, declared, limits: season.limits, phones: followers, fault: fault, on: stage)
+                    plan, declared, limits: season.limits, contents: season.contents, feed: feed, phones: followers,
+                    fault: fault, on: stage)
             }
             runs.append(RehearsalRun(record, of: plan, limits: season.limits))
         }
         return RehearsalReport(
-            day: day.text, zone: day.zone, timeZone: day.timeZone, plan: plan, messages: messages,
+            day: day.text, zone: day.zone, timeZone: day.timeZone, plan: plan,
+            messages: feed.map { $0.times.count - 1 } ?? messages,
             phones: followers.count, runs: runs)
     }
 
-    /// The events to play, the other events, and the channel limits of their apps.
+    /// The declared events, and the limits and content types of their apps.
     private func season(
         of day: RehearsalDay, _ environment: [String: String]
-    ) async throws -> (played: [DeclaredEvent], others: [DeclaredEvent], limits: [AppEnvironment: Int]) {
+    ) async throws -> (
+        played: [DeclaredEvent], others: [DeclaredEvent], limits: [AppEnvironment: Int], contents: [RehearsalContent]
+    ) {
         try await withSource(environment) { source in
-            let (played, others) = try await day.events(of: source, matching: events)
+            var (played, others) = try await day.events(of: source, matching: events)
             var (limits, known): ([AppEnvironment: Int], [BundleID: Int]) = ([:], [:])
             for app in Set((played + others).flatMap(\.apps)) {
                 if known[app.bundleID] == nil { known[app.bundleID] = try await source.channelLimit(app.bundleID) }
                 limits[app] = known[app.bundleID]
             }
-            return (played, others, limits)
+            var contents: [BundleID: [RehearsalContent]] = [:]
+            for bundleID in known.keys { contents[bundleID] = try await source.contents(bundleID) }
+            for index in played.indices { played[index].find(in: contents) }
+            return (played, others, limits, contents.values.flatMap(\.self))
         }
     }
 

@@ -104,13 +104,38 @@ struct KillTests {
         #expect(order.backwards == [])
         let withdrawn = sent.filter { calls.withdrawn[$0.match].contains($0.number) }
         #expect(withdrawn.isEmpty, "withdrawn, and sent")
+        let rung = try await rings(simulator)
         foreigner.finish()
         try await foreign?.value
         try await expectChannels(stadium, simulator, foreigner, opened)
         let killed = tally.map { "\($1) x \($0.rawValue)" }.sorted().joined(separator: ", ")
         return "\(killed); \(calls.accepted) updates accepted, \(calls.unanswered) unanswered, "
             + "\(calls.withdrawals) withdrawn, \(sent.count) sent, \(order.repeats) of them again with the same timestamp; "
+            + "\(rung) goals of fed matches rang; "
             + "\(foreigner.made.count) channels made by others"
+    }
+
+    /// Every goal of the fed matches rings, and none twice: one that goes again, because APNs' answer was missing, is the
+    /// same message.
+    ///
+    /// - Returns: how many rang.
+    private static func rings(_ simulator: Simulator) async throws -> Int {
+        let goals = kills / 2
+        let fed = (0..<events).filter(KillWorld.isFed)
+        // The newest state may be at APNs while a goal before it is still repeated.
+        return try await until("every goal has rung", within: .seconds(60)) {
+            var rung: [String: Set<Int>] = [:]
+            for entry in simulator.journal() where entry.status == 200 && entry.request.isBroadcast {
+                let aps = entry.request.json["aps"]
+                guard let goal = aps?["alert"]?["body"]?.string, let timestamp = aps?["timestamp"]?.int,
+                    let match = aps?["content-state"]?[Mark.member]?[0]?.int
+                else { continue }
+                rung["match-\(match), goal \(goal)", default: []].insert(timestamp)
+            }
+            let twice = rung.filter { $0.value.count > 1 }
+            try #require(twice.isEmpty, "rang twice: \(twice)")
+            return rung.count == fed.count * goals ? rung.count : nil
+        }
     }
 
     /// Every event has the channel it had at first, nobody else has it, and Apple has it; what others made is theirs still.

@@ -120,6 +120,54 @@ struct RehearsalTests {
         }
     }
 
+    /// The first event has a start, whose content a version cannot decode.
+    private static let type = #"""
+        {"versions": [{"name": "3.2", "schema": {"required": ["away"],
+            "properties": {"home": {"type": "integer"}, "away": {"type": "integer"}}}}],
+         "rules": {"rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}}
+        """#
+
+    @Test func `it reports what cannot be decoded, what states come to and how much is urgent`() async throws {
+        try await Stage.with { stage in
+            try await Self.declare(on: stage)
+            let type = try await stage.api("PUT", "/v1/apps/\(Stage.bundleID)/contents/Match", Self.type)
+            try #require(type.status == 201, "\(type.text)")
+            let access = ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""]
+            let run = try #require(try await Self.rehearse([], access)["runs"]?[0])
+            #expect(run["refused"]?.items.isEmpty == true, "\(run)")
+            #expect(run["lost"]?.items.isEmpty == true)
+            // The first of ten states is news, one rings, the others have a mark that is none.
+            let states = run["messages"]?["states"]
+            #expect(["quiet", "update", "rings", "end"].map { states?[$0]?.int } == [24, 3, 3, 3])
+            #expect(run["urgent"]?["count"]?.int == 9)
+            #expect(run["urgent"]?["mostPerHour"]?.int == 3)
+            #expect(run["contents"]?["checked"]?.int == 33)
+            #expect(run["contents"]?["undecodable"]?.int == 11)
+            #expect(run["contents"]?["faults"]?[0]?["count"]?.int == 11)
+            #expect(run["contents"]?["faults"]?[0]?["eventKey"]?.string == "cup:1")
+            #expect(
+                run["contents"]?["faults"]?[0]?["detail"]?.string
+                    == "/contentState/away: away is required. \(Stage.bundleID) 3.2 cannot decode this.")
+        }
+    }
+
+    @Test func `a recorded feed is told to every event; what it repeats is not sent`() async throws {
+        try await Stage.with { stage in
+            try await Self.declare(on: stage)
+            let folder = try TemporaryFolder()
+            let states = [(0, 0), (30, 0), (60, 1), (90, 1), (120, 1)]
+            let lines = states.map { #"{"at": \#($0.0), "contentState": {"home": \#($0.1)}}"# }
+            try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: folder.path + "/feed"))
+            let access = ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""]
+            let run = try #require(
+                try await Self.rehearse(["--feed", folder.path + "/feed"], access)["runs"]?[0])
+            let outcomes = run["messages"]?["states"]
+            #expect(["unchanged", "update", "end"].map { outcomes?[$0]?.int } == [6, 6, 3])
+            #expect(run["contents"]?["checked"]?.int == 0)
+            #expect(run["lost"]?.items.isEmpty == true)
+        }
+    }
+
     @Test func `ctrl-C ends all of it`() async throws {
         try await Stage.with { stage in
             try await Self.declare(on: stage)
@@ -156,6 +204,7 @@ struct RehearsalTests {
                 (["--day", Self.day, "--speed", "0"], 64, "--speed 0.0: a number from 1 to 10000 was expected"),
                 (["--day", Self.day, "--fault", "fire"], 64, "outage"),
                 (["--day", Self.day, "--time-zone", "Mars"], 64, "Europe/Vienna"),
+                (["--day", Self.day, "--feed", "/nowhere"], 1, "the file /nowhere cannot be read"),
                 (["--day", "2031-05-11"], 1, "on 2031-05-11 (UTC); the nearest one starts at 2031-05-10"),
                 (["--day", Self.day, "--events", "x*"], 1, "--events x*: no event of 2031-05-10 has such a key"),
             ]

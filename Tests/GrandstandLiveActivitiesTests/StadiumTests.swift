@@ -1,4 +1,7 @@
 internal import Foundation
+internal import Grandstand
+internal import GrandstandLiveActivities
+internal import JSON
 internal import Testing
 
 @testable internal import StadiumShared
@@ -13,6 +16,22 @@ struct StadiumTests {
         #expect(score.text == "1 : 0" && score.clock == "12'")
         #expect(score.spoken(home: "Rapid", away: "Sturm") == "Rapid 1, Sturm 0, minute 12")
         #expect(MatchScore(home: 0, away: 0).clock.isEmpty)
+    }
+
+    /// The file that `grandstand content put` uploads. An app that has released versions keeps their schemas beside it.
+    @Test func `the declared content type has the schema of the Swift type, its stamp and its rules`() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Examples/StadiumApp/MatchAttributes.json")
+        let declaration = Array(try Data(contentsOf: file))
+        let schema = try GrandstandLiveActivities.ContentSchema.of(MatchScore.self)
+        let declared = try #require(try JSONValue(parsing: declaration)["versions"]?.elements?.last?["schema"])
+        #expect(
+            declared.isSame(as: try JSONValue(parsing: Array(schema.json))),
+            "Put this into \(file.path): \(schema)")
+        let type = try ContentType(
+            try #require(BundleID(rawValue: "com.example.Stadium")), "MatchAttributes", parsing: declaration)
+        #expect(type.stamp?.member.description == "/sentAt")
+        #expect(type.rules.rings.count == 2)
     }
 
     @Test func `who follows a match follows both teams by topics that the server takes`() {

@@ -46,6 +46,7 @@ package struct RehearsalDelays: Sendable, Hashable {
                 behind[message.event, default: 0] += 1
                 return
             }
+            guard !message.isQuiet else { continue }
             seconds.append(max(0, arrival.at.timeIntervalSince(message.acceptedAt)))
             let wait = max(0, arrival.at.timeIntervalSince(message.sentAt))
             if wait > gap?.seconds ?? -1 { gap = Gap(seconds: wait, event: message.event, since: message.sentAt) }

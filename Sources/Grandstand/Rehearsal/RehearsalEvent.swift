@@ -11,10 +11,12 @@ package struct RehearsalEvent: Sendable, Hashable {
     /// A push starts its activity.
     package var hasStart: Bool
     package var topics: [String]
+    /// An audience's contents are checked by a content type.
+    package var hasContentType: Bool
 
     package init(
         key: String, startsAt: Date? = nil, endsAt: Date? = nil, opensAt: Date? = nil, hasStart: Bool = false,
-        topics: [String] = []
+        topics: [String] = [], hasContentType: Bool = false
     ) {
         self.key = key
         self.startsAt = startsAt
@@ -22,6 +24,7 @@ package struct RehearsalEvent: Sendable, Hashable {
         self.opensAt = opensAt
         self.hasStart = hasStart
         self.topics = topics
+        self.hasContentType = hasContentType
     }
 
     /// Seconds that an event without `endsAt` is taken to last.

@@ -41,9 +41,11 @@ package struct RehearsalPlan: Sendable, Hashable {
     ///   - others: events that may hold places at the same time.
     ///   - day: from its first moment to the next day's.
     ///   - messages: updates of each event, spread over its duration, before its end.
+    ///   - feed: the messages' times in seconds after an event's start, in place of `messages`; the last one is the end.
     /// - Returns: `nil` when nothing is to be played.
     package init?(
-        playing: [RehearsalEvent], others: [RehearsalEvent], day: Range<Date>, messages: Int, speed: Double
+        playing: [RehearsalEvent], others: [RehearsalEvent], day: Range<Date>, messages: Int,
+        feed: [TimeInterval]? = nil, speed: Double
     ) {
         let spans = playing.compactMap(\.span)
         guard let ends = spans.map(\.upperBound).max() else { return nil }
@@ -59,7 +61,11 @@ package struct RehearsalPlan: Sendable, Hashable {
         self.ends = ends
         self.speed = speed
         let played = playing.compactMap { event in
-            event.span.map { Script(event: event, isPlayed: true, messages: Self.messages(messages, over: $0)) }
+            event.span.map { span in
+                Script(
+                    event: event, isPlayed: true,
+                    messages: feed.map { Self.messages($0, in: span) } ?? Self.messages(messages, over: span))
+            }
         }
         let silent = others.filter { Self.holdsPlaces($0, from: from, until: ends) }.map { event in
             let end = event.span.flatMap { $0.upperBound <= ends ? $0.upperBound : nil }
@@ -77,6 +83,14 @@ package struct RehearsalPlan: Sendable, Hashable {
                 isEnd: false, rings: (index + 1).isMultiple(of: alertEvery))
         }
         return updates + [Message(number: count + 1, at: span.upperBound, isEnd: true, rings: false)]
+    }
+
+    private static func messages(_ feed: [TimeInterval], in span: Range<Date>) -> [Message] {
+        feed.enumerated().map { index, time in
+            Message(
+                number: index + 1, at: min(span.upperBound, span.lowerBound.addingTimeInterval(time)),
+                isEnd: index == feed.count - 1, rings: false)
+        }
     }
 
     private static func holdsPlaces(_ event: RehearsalEvent, from: Date, until: Date) -> Bool {

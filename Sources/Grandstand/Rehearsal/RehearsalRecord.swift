@@ -10,12 +10,36 @@ package struct RehearsalRecord: Sendable {
         /// When the organiser sent it first.
         package var sentAt: Date
         package var acceptedAt: Date
+        /// It waits for the turn of quiet changes, so its delay is not measured.
+        package var isQuiet: Bool
 
-        package init(event: Int, number: Int, sentAt: Date, acceptedAt: Date) {
+        package init(event: Int, number: Int, sentAt: Date, acceptedAt: Date, isQuiet: Bool = false) {
             self.event = event
             self.number = number
             self.sentAt = sentAt
             self.acceptedAt = acceptedAt
+            self.isQuiet = isQuiet
+        }
+    }
+
+    /// What the server decided about a message.
+    package struct Decision: Sendable, Hashable {
+        /// The event's index in the plan's scripts.
+        package var event: Int
+        package var number: Int
+        /// Of a state; `nil`: it was a broadcast, or was refused.
+        package var outcome: StateOutcome?
+        /// It is sent with priority 10.
+        package var isUrgent: Bool
+        /// The places of its content that a version of the app cannot decode, in words.
+        package var faults: [String]
+
+        package init(event: Int, number: Int, outcome: StateOutcome?, isUrgent: Bool, faults: [String]) {
+            self.event = event
+            self.number = number
+            self.outcome = outcome
+            self.isUrgent = isUrgent
+            self.faults = faults
         }
     }
 
@@ -52,7 +76,7 @@ package struct RehearsalRecord: Sendable {
     package struct Refusal: Sendable, Hashable {
         package var eventKey: String
         package var at: Date
-        /// `declare`, `broadcast` or `channel`.
+        /// `declare`, `broadcast`, `state` or `channel`.
         package var action: String
         /// The problem's slug, or the channel's reason.
         package var problem: String
@@ -71,6 +95,7 @@ package struct RehearsalRecord: Sendable {
     package var base: Date
     package var finishedAt: Date
     package var messages: [Message] = []
+    package var decisions: [Decision] = []
     package var arrivals: [Arrival] = []
     package var placeChanges: [PlaceChange] = []
     /// When Apple accepted a start.

@@ -29,6 +29,18 @@ extension RehearsalRun: JSONObjectWritable {
             messages.member("reachedApple", arrived)
             messages.member("peakPerSecond", messagesPerSecond)
             messages.member("outcomes", counts: outcomes)
+            messages.member("states", counts: states)
+        }
+        object.object("urgent") { writer in
+            writer.member("count", urgent.count)
+            writer.member("mostPerHour", urgent.mostPerHour)
+            writer.member("eventKey", urgent.eventKey)
+            writer.member("from", urgent.from)
+        }
+        object.object("contents") { contents in
+            contents.member("checked", checked)
+            contents.member("undecodable", undecodable)
+            contents.member("faults", faults)
         }
         object.object("starts") { writer in
             writer.member("followers", starts.followers)
@@ -84,6 +96,15 @@ extension RehearsalPlaces: JSONObjectWritable {
             object.member("from", hour.from)
             object.member("places", hour.places)
         }
+    }
+}
+
+extension RehearsalRun.Fault: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("detail", detail)
+        object.member("count", count)
+        object.member("eventKey", eventKey)
+        object.member("at", at)
     }
 }
 

@@ -34,6 +34,24 @@ extension RehearsalReport {
             "\(run.accepted) accepted, \(run.arrived) reached Apple, \(run.messagesPerSecond) a second at most; "
                 + (run.outcomes.isEmpty
                     ? "no deliveries" : run.outcomes.map { "\($0.1) \($0.0)" }.joined(separator: ", ")))
+        if !run.states.isEmpty {
+            page.entry("states", run.states.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
+        }
+        page.entry(
+            "urgent",
+            "\(Self.count(run.urgent.count, "message")) of priority 10"
+                + (run.urgent.from.map { from in
+                    ", \(run.urgent.mostPerHour) an hour at most: \(run.urgent.eventKey ?? "") from \(time(from))"
+                } ?? ""))
+        page.entry(
+            "contents",
+            run.checked == 0
+                ? "not checked: the events have no content type"
+                : "\(run.checked) checked, \(run.undecodable) that a version of the app cannot decode")
+        for fault in run.faults {
+            page.item(
+                "\(fault.detail) \(Self.count(fault.count, "time")), first \(fault.eventKey) at \(time(fault.at))")
+        }
         let starts = run.starts
         page.entry(
             "starts",

@@ -15,7 +15,27 @@ package struct RehearsalRun: Sendable {
         package var channels: Int
     }
 
-    /// The fault as it happened; its moment in the day's time.
+    /// A place of contents that versions of the app cannot decode, and where it was met first.
+    package struct Fault: Sendable, Hashable {
+        package var detail: String
+        package var count: Int
+        package var eventKey: String
+        /// In the day's time.
+        package var at: Date
+    }
+
+    /// Messages of priority 10.
+    package struct Urgent: Sendable, Hashable {
+        package var count = 0
+        /// The most for one event within an hour of the day.
+        package var mostPerHour = 0
+        /// Which event that was; `nil`: there were none.
+        package var eventKey: String?
+        /// When that hour began, in the day's time.
+        package var from: Date?
+    }
+
+    /// As it was done; its moment in the day's time.
     package var fault: RehearsalFault?
     /// How long the run took.
     package var seconds: TimeInterval
@@ -27,6 +47,14 @@ package struct RehearsalRun: Sendable {
     package var messagesPerSecond: Int
     /// Deliveries by state, in order of the words.
     package var outcomes: [(String, Int)]
+    /// States by what they came to, in order of the words.
+    package var states: [(String, Int)]
+    package var urgent: Urgent
+    /// Contents that were checked by a content type.
+    package var checked: Int
+    /// Of these, contents that a version cannot decode.
+    package var undecodable: Int
+    package var faults: [Fault]
     package var starts: StartReport.Counts
     package var startsPerSecond: Int
     /// Seconds from acceptance to Apple, ascending.
@@ -47,6 +75,12 @@ package struct RehearsalRun: Sendable {
         arrived = record.arrivals.count
         messagesPerSecond = RehearsalRate.peak(record.arrivals.map(\.at))
         outcomes = record.outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let states = Dictionary(record.decisions.compactMap(\.outcome).map { ($0, 1) }, uniquingKeysWith: +)
+        self.states = StateOutcome.allCases.compactMap { outcome in states[outcome].map { (outcome.rawValue, $0) } }
+        urgent = Urgent(record, of: plan)
+        checked = record.decisions.count { plan.scripts[$0.event].event.hasContentType }
+        undecodable = record.decisions.count { !$0.faults.isEmpty }
+        faults = Fault.all(of: record, plan)
         starts = record.startCounts
         startsPerSecond = RehearsalRate.peak(record.starts)
         self.delays = delays.seconds
@@ -64,6 +98,47 @@ package struct RehearsalRun: Sendable {
     /// `nil`: nothing reached Apple.
     package var percentiles: Percentiles? {
         Percentiles(Dictionary(delays.map { ($0, 1) }, uniquingKeysWith: +))
+    }
+}
+
+extension RehearsalRun.Fault {
+    fileprivate static func all(of record: RehearsalRecord, _ plan: RehearsalPlan) -> [Self] {
+        var faults: [Self] = []
+        for decision in record.decisions.sorted(by: { plan.time(of: $0) < plan.time(of: $1) }) {
+            for detail in decision.faults {
+                if let place = faults.firstIndex(where: { $0.detail == detail }) {
+                    faults[place].count += 1
+                } else {
+                    faults.append(
+                        Self(
+                            detail: detail, count: 1, eventKey: plan.scripts[decision.event].event.key,
+                            at: plan.time(of: decision)))
+                }
+            }
+        }
+        return faults
+    }
+}
+
+extension RehearsalRun.Urgent {
+    fileprivate init(_ record: RehearsalRecord, of plan: RehearsalPlan) {
+        let urgent = record.decisions.filter(\.isUrgent)
+        count = urgent.count
+        for (event, decisions) in Dictionary(grouping: urgent, by: \.event).sorted(by: { $0.key < $1.key }) {
+            let times = decisions.map { plan.time(of: $0) }.sorted()
+            for (index, time) in times.enumerated() {
+                let hour = times[index...].prefix { $0.timeIntervalSince(time) < 3_600 }.count
+                guard hour > mostPerHour else { continue }
+                (mostPerHour, eventKey, from) = (hour, plan.scripts[event].event.key, time)
+            }
+        }
+    }
+}
+
+extension RehearsalPlan {
+    /// When a message was due, in the day's time.
+    fileprivate func time(of decision: RehearsalRecord.Decision) -> Date {
+        scripts[decision.event].messages.first { $0.number == decision.number }?.at ?? begins
     }
 }
 

@@ -6,7 +6,9 @@ internal import MatchDriver
 struct DemoEvent: Sendable {
     struct Broadcast: Sendable {
         let label: String
-        /// The body of the request.
+        /// From 1, within its event.
+        let number: Int
+        /// The request.
         let body: RawJSON
         let isEnd: Bool
         /// The content that APNs must receive, as JSON text with sorted keys.
@@ -18,6 +20,9 @@ struct DemoEvent: Sendable {
     let key: String
     let name: String
     let kind: String
+    let contentType: (name: String, declaration: RawJSON)
+    /// Its contents are told as states, and the content type's rules make the alerts.
+    let isFed: Bool
     let broadcasts: [Broadcast]
 
     /// Reads a file of Demo/Data.
@@ -26,17 +31,21 @@ struct DemoEvent: Sendable {
     init(_ bytes: [UInt8]) throws {
         guard let file = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any],
             let key = file["eventKey"] as? String, let name = file["name"] as? String,
-            let kind = file["kind"] as? String, let broadcasts = file["broadcasts"] as? [[String: Any]]
+            let kind = file["kind"] as? String, let contentType = file["contentType"] as? [String: Any],
+            let type = contentType["name"] as? String, let declaration = contentType["declaration"],
+            let broadcasts = file["broadcasts"] as? [[String: Any]]
         else { throw PlayFailure("a data file of the demo is broken") }
         self.key = key
         self.name = name
         self.kind = kind
-        self.broadcasts = try broadcasts.map { entry in
+        self.contentType = (type, try RawJSON(json: JSONSerialization.data(withJSONObject: declaration)))
+        isFed = file["isFed"] as? Bool ?? false
+        self.broadcasts = try broadcasts.enumerated().map { index, entry in
             guard let label = entry["label"] as? String, let body = entry["body"] as? [String: Any],
                 let contentState = body["contentState"]
             else { throw PlayFailure("a broadcast of \(key) is broken") }
             return Broadcast(
-                label: label, body: try RawJSON(json: JSONSerialization.data(withJSONObject: body)),
+                label: label, number: index + 1, body: try RawJSON(json: JSONSerialization.data(withJSONObject: body)),
                 isEnd: body["event"] as? String == "end", contentState: try Self.canonical(contentState),
                 alert: try body["alert"].map { try Self.canonical($0) })
         }

@@ -14,7 +14,7 @@ struct DemoMatch: Sendable {
 
     /// The number of steps in the report for `events`.
     static func steps(for events: [DemoEvent]) -> Int {
-        1 + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
+        1 + events.count + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
     }
 
     /// Both environments and both storage policies. The second event exchanges the policies.
@@ -46,6 +46,11 @@ struct DemoMatch: Sendable {
     private func registerApp() async throws {
         try await stage.organiser.putApp(Self.bundleID, name: "Grandstand Demo")
         report.step("app \(Self.bundleID)", "registered, capitals and all")
+        for event in events {
+            let (name, declaration) = event.contentType
+            try await stage.organiser.send(.putContent(name, of: Self.bundleID, json: declaration))
+            report.step("content type \(name)", event.isFed ? "declared, with the changes that ring" : "declared")
+        }
     }
 
     private func create(
@@ -61,7 +66,7 @@ struct DemoMatch: Sendable {
                         .init(
                             bundleId: Self.bundleID, environment: .init(rawValue: audience.environment.rawValue),
                             storagePolicy: .init(rawValue: audience.policy.rawValue))
-                    })))
+                    }, content: event.contentType.name)))
         report.step("event \(event.key)", "declared for \(audiences.count) audiences")
 
         let shown = try await stage.organiser.channels(of: event.key)
@@ -89,7 +94,7 @@ struct DemoMatch: Sendable {
     private func send(
         _ broadcast: DemoEvent.Broadcast, of event: DemoEvent, to spectators: inout DemoSpectators
     ) async throws {
-        let accepted = try await stage.organiser.send(.broadcast(to: event.key, json: broadcast.body))
+        let accepted = try await event.isFed ? tell(broadcast, of: event) : post(broadcast, to: event)
         if broadcast.isEnd { try await checkLookups(afterTheEndOf: event) }
         let done = try await stage.settled(accepted, called: broadcast.label)
         for delivery in done.deliveries { try checkWire(broadcast, requestID: delivery.apnsRequestId) }
@@ -101,7 +106,27 @@ struct DemoMatch: Sendable {
                 + "; \(spectators.upToDate) of \(spectators.count) phones show it")
     }
 
-    /// Checks that APNs received exactly the content that was sent.
+    private func post(
+        _ broadcast: DemoEvent.Broadcast, to event: DemoEvent
+    ) async throws -> GrandstandClient.Broadcast {
+        try await stage.organiser.send(.broadcast(to: event.key, json: broadcast.body))
+    }
+
+    /// Tells the state, and tells it again: nothing is sent twice.
+    private func tell(
+        _ broadcast: DemoEvent.Broadcast, of event: DemoEvent
+    ) async throws -> GrandstandClient.Broadcast {
+        let state = GrandstandClient.StateDraft(
+            contentState: try RawJSON(json: broadcast.contentState), sequence: broadcast.number,
+            final: broadcast.isEnd)
+        guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.key, state)),
+            case .unchanged = try await stage.organiser.send(.putState(event.key, state)),
+            accepted.outcome == (broadcast.isEnd ? .end : broadcast.alert == nil ? .update : .rings)
+        else { throw PlayFailure("\(broadcast.label): the state was not told as it should be") }
+        return accepted
+    }
+
+    /// APNs must have seen the very content that was sent.
     private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String?) throws {
         let seen = stage.simulator.journal().last { entry in
             entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }

@@ -9,12 +9,14 @@ internal import MatchDriver
 /// An event as the API shows it, and its compressed form for a rehearsal. Fields that this program does not know stay
 /// unchanged.
 struct DeclaredEvent: Sendable {
-    let event: RehearsalEvent
+    private(set) var event: RehearsalEvent
     let state: String
     /// The apps and environments of its audiences.
     let apps: Set<AppEnvironment>
     /// The Swift type in its start; `nil`: it has no start.
     let attributesType: String?
+    /// By which its contents are checked; `nil`: by none.
+    private(set) var content: RehearsalContent?
     private let json: JSONValue
 
     /// - Throws: `StartError` for JSON that is not an event.
@@ -32,6 +34,19 @@ struct DeclaredEvent: Sendable {
             hasStart: attributesType != nil, topics: (json["topics"]?.elements ?? []).compactMap(\.string))
         state = json["state"]?.string ?? ""
         apps = Set((json["audiences"]?.elements ?? []).compactMap(Self.app))
+    }
+
+    /// Finds the content type: of its first audience that has one, by the name that the audience or the event says, else
+    /// the only one of the app.
+    mutating func find(in contents: [BundleID: [RehearsalContent]]) {
+        for audience in json["audiences"]?.elements ?? [] where content == nil {
+            let types = Self.app(audience).flatMap { contents[$0.bundleID] } ?? []
+            let name = audience["content"]?.string ?? json["content"]?.string
+            content =
+                name.map { name in types.first { $0.type.attributesType == name } }
+                ?? (types.count == 1 ? types.first : nil)
+        }
+        event.hasContentType = content != nil
     }
 
     private static func date(_ value: JSONValue?) -> Date? { value?.string.flatMap(RFC3339.date) }
@@ -61,7 +76,26 @@ struct DeclaredEvent: Sendable {
         return .putEvent(event.key, json: try draft.json)
     }
 
-    /// A message of its organiser: the content of its start, with a member that identifies the message.
+    /// What a feed begins with: the content that its start declares, or one that its content type decodes.
+    var firstContent: JSONValue? { json["start"]?["contentState"] ?? content?.example }
+
+    /// A state of its feed.
+    ///
+    /// - Parameters:
+    ///   - event: its index in the plan's scripts.
+    ///   - mark: the number of the message that first had this content.
+    func state(
+        _ content: JSONValue?, _ message: RehearsalPlan.Message, event: Int, mark: Int
+    ) throws -> GrandstandClient.Call<GrandstandClient.StateAnswer> {
+        var marked = content.map { Draft($0, without: []) } ?? Draft()
+        marked.set(Mark.member, raw: Array("[\(event),\(mark)]".utf8))
+        return .putState(
+            self.event.key,
+            .init(
+                contentState: try marked.json, sequence: message.number, final: message.isEnd))
+    }
+
+    /// Its organiser's messages: the content its start declares, with a member that says which message it is.
     ///
     /// - Parameters:
     ///   - event: the index of its script in the plan.

@@ -14,6 +14,8 @@ struct RehearsalPlayer: Sendable {
     /// The events by key.
     let declared: [String: DeclaredEvent]
     let limits: [AppEnvironment: Int]
+    /// `nil`: the states follow from the content types' rules.
+    let feed: RehearsalFeed?
     let stage: RehearsalStage
     /// The real time at which the plan begins. Everything is declared before it.
     private let base: Date
@@ -42,15 +44,24 @@ struct RehearsalPlayer: Sendable {
     /// Registers the apps and their phones, however long that takes, and then begins.
     static func play(
         _ plan: RehearsalPlan, _ declared: [String: DeclaredEvent], limits: [AppEnvironment: Int],
-        phones: RehearsalPhones, fault: RehearsalFault.Kind?, on stage: RehearsalStage
+        contents: [RehearsalContent], feed: RehearsalFeed?, phones: RehearsalPhones, fault: RehearsalFault.Kind?,
+        on stage: RehearsalStage
     ) async throws -> RehearsalRecord {
         for (bundleID, limit) in Dictionary(limits.map { ($0.key.bundleID, $0.value) }, uniquingKeysWith: max) {
             try await stage.organiser.putApp(bundleID.rawValue, name: "Rehearsal", channelLimit: limit)
         }
+        for content in contents {
+            let declaration = content.declaration(marked: Mark.member, speed: plan.speed)
+            try await stage.organiser.send(
+                .putContent(
+                    content.type.attributesType, of: content.type.bundleID.rawValue,
+                    json: try RawJSON(json: Data(declaration))))
+        }
         try await phones.register(on: stage)
         let base = Date(timeIntervalSinceNow: 1 + Double(plan.scripts.count) / 100)
         return try await RehearsalPlayer(
-            plan: plan, declared: declared, limits: limits, stage: stage, base: base, notes: Notes(base: base)
+            plan: plan, declared: declared, limits: limits, feed: feed, stage: stage, base: base,
+            notes: Notes(base: base)
         ).play(fault)
     }
 
@@ -61,7 +72,7 @@ struct RehearsalPlayer: Sendable {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for script in scripts {
-                group.addTask { try await send(script) }
+                group.addTask { try await isFed(script.number) ? tell(script.number) : send(script) }
                 let planned = plan.scripts[script.number]
                 if planned.isPlayed { group.addTask { try await lookAtChannels(of: planned) } }
             }
@@ -81,6 +92,7 @@ struct RehearsalPlayer: Sendable {
 
     private func script(_ script: RehearsalPlan.Script, _ index: Int) throws -> MatchScript? {
         guard let declared = declared[script.event.key] else { return nil }
+        if isFed(index) { return MatchScript(index, try declared.declaration(plan, since: base)) }
         let longest = max(Self.shortestExpiration, Int(28_800 / plan.speed))
         return MatchScript(
             index, try declared.declaration(plan, since: base),
@@ -102,6 +114,41 @@ struct RehearsalPlayer: Sendable {
                     .init(
                         event: script.number, number: message.number, sentAt: decision.began,
                         acceptedAt: accepted.acceptedAt))
+                $0.decisions.append(.init(accepted.value, event: script.number, number: message.number))
+            }
+        }
+    }
+
+    /// Whether an event is told states; others get broadcasts.
+    private func isFed(_ index: Int) -> Bool {
+        let script = plan.scripts[index]
+        return script.isPlayed && (feed != nil || script.event.hasContentType)
+    }
+
+    /// Tells the states of an event, one after the other: the recorded ones, or what its content type's rules can tell
+    /// apart. Without a recorded feed every state has some news, and every eighth rings.
+    private func tell(_ index: Int) async throws {
+        let planned = plan.scripts[index]
+        guard let declared = declared[planned.event.key] else { return }
+        var (content, mark, turn) = (declared.firstContent, 0, 0)
+        for message in planned.messages {
+            try await Self.sleep(until: plan.moment(of: message.at, since: base))
+            var next = content
+            if let feed {
+                next = feed.contents[message.number - 1]
+            } else if message.rings, let changed = content.flatMap({ declared.content?.ringing(after: $0, turn: turn) })
+            {
+                next = changed
+                turn += 1
+            }
+            let isSame = feed != nil && mark > 0 && content.flatMap { next?.isSame(as: $0) } ?? false
+            if !isSame || message.isEnd { mark = message.number }
+            content = next
+            let decision = try await stage.organiser.decide(
+                try declared.state(next, message, event: index, mark: mark), first: index + message.number)
+            if decision.problem?.kind != .contentMismatch { note(decision.problem, of: planned.event, "state") }
+            notes.change { [mark] record in
+                record.note(decision, event: index, number: message.number, isNew: mark == message.number)
             }
         }
     }
@@ -200,8 +247,50 @@ struct RehearsalPlayer: Sendable {
     }
 }
 
+extension RehearsalRecord.Decision {
+    /// - Parameter broadcast: as the server answered.
+    fileprivate init(_ broadcast: GrandstandClient.Broadcast, event: Int, number: Int) {
+        self.init(
+            event: event, number: number, outcome: broadcast.outcome.flatMap { StateOutcome(rawValue: $0.rawValue) },
+            isUrgent: broadcast.deliveries.contains { $0.priority == APNsPriority.immediate.rawValue },
+            faults: broadcast.warnings.filter { $0.hasPrefix("/") })
+    }
+}
+
 extension RehearsalRecord {
-    /// Adds the messages that Apple accepted.
+    /// Adds what the server decided about a state.
+    ///
+    /// - Parameter isNew: the content was not told before.
+    fileprivate mutating func note(
+        _ decision: Organiser.Decision<GrandstandClient.StateAnswer>, event: Int, number: Int, isNew: Bool
+    ) {
+        switch decision.result.map(\.value) {
+        case .success(.accepted(let broadcast)):
+            let told = Decision(broadcast, event: event, number: number)
+            messages.append(
+                .init(
+                    event: event, number: number, sentAt: decision.began, acceptedAt: broadcast.acceptedAt,
+                    isQuiet: told.outcome == .quiet))
+            decisions.append(told)
+        case .success(.unchanged):
+            // An earlier attempt was accepted, and its answer was lost.
+            if isNew {
+                messages.append(
+                    .init(
+                        event: event, number: number, sentAt: decision.began, acceptedAt: decision.began,
+                        isQuiet: true))
+            }
+            decisions.append(.init(event: event, number: number, outcome: .unchanged, isUrgent: false, faults: []))
+        case .failure(let problem) where problem.kind == .contentMismatch:
+            decisions.append(
+                .init(
+                    event: event, number: number, outcome: nil, isUrgent: false,
+                    faults: problem.errors.map { "\($0.pointer): \($0.detail)" }))
+        case .failure: break
+        }
+    }
+
+    /// Adds what Apple accepted.
     ///
     /// - Parameter apps: the apps with a limit.
     fileprivate mutating func observe(_ simulator: Simulator, apps: some Sequence<AppEnvironment>) {

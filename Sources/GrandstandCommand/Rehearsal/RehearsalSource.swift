@@ -17,6 +17,8 @@ struct RehearsalSource: Sendable {
     private let page: @Sendable (Filter, _ cursor: String?) async throws -> (events: [JSONValue], next: String?)
     /// The most channels an app may have in one environment.
     let channelLimit: @Sendable (BundleID) async throws -> Int
+    /// The content types of an app.
+    let contents: @Sendable (BundleID) async throws -> [RehearsalContent]
 
     func events(_ filter: Filter) async throws -> [DeclaredEvent] {
         var (events, cursor): ([DeclaredEvent], String?) = ([], nil)
@@ -43,6 +45,12 @@ struct RehearsalSource: Sendable {
                 throw StartError("the key may not see the limits of \(bundleID): use one with the scope organise")
             }
             return limit
+        } contents: { bundleID in
+            let page = try ServerAccess.json(
+                of: try await access.answer(to: .listContents(bundleID.rawValue).page(limit: 200)))
+            return try (page?["items"]?.elements ?? []).map { type in
+                try RehearsalContent(bundleID, type["attributesType"]?.string ?? "", type)
+            }
         }
     }
 
@@ -57,6 +65,11 @@ struct RehearsalSource: Sendable {
                 throw StartError("there is no app \(bundleID) in the database")
             }
             return app.channelLimit
+        } contents: { bundleID in
+            try await session.declaredContents(of: bundleID).map { type in
+                try RehearsalContent(
+                    bundleID, type.attributesType, try JSONValue(parsing: JSONWriter.text(type)))
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ struct AppDetail: ConsolePage {
     let title: String
     let facts: [Fact]
     let credentials: Table
+    /// Its content types.
+    let contents: Table
     let quirks: Table
     /// `nil`: the key may not change the app.
     let form: AppForm?
@@ -18,7 +20,8 @@ struct AppDetail: ConsolePage {
 
     /// - Parameter quirks: the differences from Apple's documentation.
     init(
-        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk], _ visit: Visit
+        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], contents: [DeclaredContentType], quirks: [Quirk],
+        _ visit: Visit
     ) {
         title = app.name
         var facts = [
@@ -31,6 +34,7 @@ struct AppDetail: ConsolePage {
         }
         self.facts = facts
         credentials = Self.credentials(app, keyFiles)
+        self.contents = Self.contents(contents)
         self.quirks = Table(
             "Where APNs does something else than Apple documents",
             nothing: "None is known: APNs treats this app as Apple documents it.", quirks,
@@ -74,7 +78,31 @@ struct AppDetail: ConsolePage {
             ])
     }
 
-    /// Says whether the key file can be used, and if not, what to do.
+    private static func contents(_ contents: [DeclaredContentType]) -> Table {
+        Table(
+            "What its versions can decode, and which changes of a state ring",
+            nothing: "None is declared: no content is checked, and every change of a state is an update.", contents,
+            [
+                Column("Type") { [.code($0.type.attributesType)] },
+                Column("Versions") { [.quoted($0.type.versions.map(\.name).joined(separator: ", "))] },
+                Column("Content that one cannot decode") {
+                    [.words($0.type.check == .refuse ? "is refused" : "is accepted with a warning")]
+                },
+                Column("Stamp") { declared in
+                    declared.type.stamp.map { [.code($0.member.description), .words($0.form.rawValue)] } ?? []
+                },
+                Column("Quiet") { declared in
+                    let rules = declared.type.rules
+                    guard !rules.quiet.isEmpty else { return [] }
+                    return rules.quiet.map { .code($0.description) }
+                        + [.words("once in \(Wording.count(rules.quietInterval, "second"))")]
+                },
+                Column.number("Rules that ring") { $0.type.rules.rings.count },
+                Column("Changed") { [.moment($0.updatedAt)] },
+            ])
+    }
+
+    /// Whether it can be used, and what to do if not.
     private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
         let file = "AuthKey_\(keyID).p8"
         let warning: [Piece] = [.level("warning", "warning"), .words(state.word)]

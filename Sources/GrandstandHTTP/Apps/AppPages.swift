@@ -6,6 +6,7 @@ internal import JSON
 /// `/console/apps`: the apps, their credentials, and their quirks of APNs.
 struct AppPages: PageGroup {
     let operations: AppOperations
+    let contents: any ContentStore
 
     var routes: [PageRoute] {
         [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
@@ -30,7 +31,10 @@ struct AppPages: PageGroup {
         let app = try await operations.apps.shown(try visit.bundleID())
         let departures = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDeparture)
         return .page(
-            AppDetail(app, keyFiles: await operations.gateway.keyFiles(of: app), quirks: departures, visit))
+            AppDetail(
+                app, keyFiles: await operations.gateway.keyFiles(of: app),
+                contents: try await contents.contentTypes(of: app.bundleID, PageRequest(limit: 200, cursor: nil)).items,
+                quirks: departures, visit))
     }
 
     private func register(_ submission: Submission) async throws -> PageRoute.Answer {

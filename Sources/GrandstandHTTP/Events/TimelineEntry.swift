@@ -14,7 +14,9 @@ struct TimelineEntry: Sendable {
     let state: String
     /// `scheduled` or `cancelled`; `nil` for every other state.
     let unusual: String?
-    /// The name of the key that sent it.
+    /// Of a message that was made of a state: what the state came to, and by which rule.
+    let told: String?
+    /// The key that asked for it, by its name.
     let by: String
     let goesAt: Moment?
     /// The content as the app's template shows it.
@@ -51,6 +53,9 @@ struct TimelineEntry: Sendable {
         isEnd = broadcast.event == .end
         state = broadcast.state.rawValue
         unusual = [.scheduled, .cancelled].contains(broadcast.state) ? broadcast.state.rawValue : nil
+        told = broadcast.outcome.map { outcome in
+            outcome.rawValue + (broadcast.rule.map { " by rule \($0)" } ?? "")
+        }
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
         goesAt = broadcast.sendAt.map { Moment($0) }

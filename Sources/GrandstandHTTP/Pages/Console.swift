@@ -90,7 +90,8 @@ package struct Console: Sendable {
                 broadcasts: d.broadcastOperations),
             SeasonPages(
                 apps: d.apps, channels: d.channels, events: d.events, tenure: d.tenure, operations: d.eventOperations),
-            AppPages(operations: d.appOperations), ChannelPages(apps: d.apps, channels: d.channels),
+            AppPages(operations: d.appOperations, contents: d.contentTypes),
+            ChannelPages(apps: d.apps, channels: d.channels),
             ChannelForms(apps: d.apps, channels: d.channels, operations: d.channelOperations),
             // These come before the reports, because a report's ID has the same position in the path.
             ReconciliationForms(

@@ -37,6 +37,7 @@ struct AcceptanceTransaction: Sendable {
     /// - Returns: for each item its broadcast; `nil`: a state that brought nothing new.
     func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast?, Problem>]] {
         let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
+        let isJoined = database.isJoined
         let (results, topics, departing) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
             var acceptance = try await PostgresOutbox.lock(
@@ -55,8 +56,10 @@ struct AcceptanceTransaction: Sendable {
             if !acceptance.told.isEmpty { Database.ends?.add(acceptance.told) }
             if let departures { acceptance.depart(by: departures) }
             return (results, acceptance)
-        } closing: {
-            PostgresOutbox.statements($1)
+        } closing: { _, acceptance in
+            let statements = PostgresOutbox.statements(acceptance)
+            // A state that brings nothing new writes nothing: the commit that ends its locks need not wait for the disk.
+            return statements.isEmpty && !isJoined ? ["set local synchronous_commit to off"] : statements
         } _: { work, rows in
             let (results, acceptance) = work
             // The transaction is committed, so this must not fail. A message that cannot be read here is sent when its

@@ -10,6 +10,8 @@ enum KillWorld: String, CaseIterable, Sendable {
     case falseRefusals
     /// Organisers withdraw what they have just sent.
     case withdrawals
+    /// Every third match is a feed that tells its state, and repeats it until a replica answers.
+    case states
 
     /// The worlds that the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
     static let all: Set<KillWorld> = {
@@ -18,6 +20,9 @@ enum KillWorld: String, CaseIterable, Sendable {
         }
         return Set(chosen.split(separator: ",").compactMap { KillWorld(rawValue: String($0)) })
     }()
+
+    /// Whether an event is fed by states.
+    static func isFed(_ event: Int) -> Bool { all.contains(.states) && event.isMultiple(of: 3) }
 
     /// Seconds by which the machine of each replica is ahead.
     static func lead(of replica: Int) -> Int { all.contains(.clocks) ? [-10, 10][replica] : 0 }

@@ -28,6 +28,12 @@ final class Stadium: Sendable {
         return .putEvent(key, .init(name: "Match", audiences: [audience]))
     }
 
+    private static let contentType = #"""
+        {"check": "refuse", "stamp": {"member": "/at", "as": "unix"},
+         "versions": [{"name": "1.0", "schema": {"properties": {"goals": {"type": "integer"}}}}],
+         "rules": {"rings": [{"when": {"increases": "/goals"}, "alert": {"title": "Goal", "body": "{goals}"}}]}}
+        """#
+
     /// Asks one replica or the other.
     var organiser: Organiser { Organiser { [self] in replicas.withLock { $0.compactMap { $0?.client } } } }
 
@@ -35,6 +41,10 @@ final class Stadium: Sendable {
     func open() async throws {
         try await revive()
         try await organiser.putApp(Stage.bundleID, name: "Stadium")
+        if matches.indices.contains(where: KillWorld.isFed) {
+            try await organiser.send(
+                .putContent("Match", of: Stage.bundleID, json: try RawJSON(json: Self.contentType)))
+        }
         try await organiser.declare(matches)
         try await until("every event has its channel") { try await channels().count >= matches.count }
     }
@@ -87,6 +97,10 @@ final class Stadium: Sendable {
     func update(_ event: Int, round: Int) async -> KillCalls.Call {
         var call = KillCalls.Call(event: event)
         let step = 2 * round
+        if KillWorld.isFed(event) {
+            if await tell(event, round: round) { call.accepted = step } else { call.maybe.insert(step) }
+            return call
+        }
         if await post(event, step: step) != nil { call.accepted = step } else { call.maybe.insert(step) }
         guard KillWorld.all.contains(.withdrawals), (event + round).isMultiple(of: 5) else { return call }
         let draft = step + 1
@@ -100,6 +114,17 @@ final class Stadium: Sendable {
         default: call.maybe.insert(draft)
         }
         return call
+    }
+
+    /// Tells an event's next state, at one replica or the other, until it is decided. Every other one has a goal.
+    ///
+    /// - Returns: whether it was accepted.
+    private func tell(_ event: Int, round: Int) async -> Bool {
+        let content = #"{"\#(Mark.member)": [\#(event), \#(2 * round)], "goals": \#(round / 2)}"#
+        guard let content = try? RawJSON(json: content) else { return false }
+        let decision = try? await organiser.decide(
+            .putState("match-\(event)", .init(contentState: content, sequence: round)), first: event)
+        return decision.map { $0.problem == nil } ?? false
     }
 
     /// - Returns: the broadcast's ID, if it was accepted.

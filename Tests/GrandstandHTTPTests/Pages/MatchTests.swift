@@ -55,6 +55,17 @@ struct MatchTests {
         #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
     }
 
+    @Test func `a message of a state shows what the state came to`() throws {
+        let samples = try Samples()
+        var broadcast = try samples.message([samples.delivery(.accepted)])
+        func told() -> String? { TimelineEntry(broadcast, of: samples.key, [], [:]).told }
+        #expect(told() == nil)
+        broadcast.outcome = .quiet
+        #expect(told() == "quiet")
+        (broadcast.outcome, broadcast.rule) = (.rings, 2)
+        #expect(told() == "rings by rule 2")
+    }
+
     @Test func `a line has a dot for each of a few audiences, or counts of many`() throws {
         let samples = try Samples()
         var accepted = samples.delivery(.accepted)

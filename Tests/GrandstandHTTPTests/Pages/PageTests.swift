@@ -45,16 +45,29 @@ struct PageTests {
 
     @Test func `an app says which key file is not there`() throws {
         let samples = try Samples()
-        let page = AppDetail(samples.registered(), keyFiles: [.development: .ok], quirks: [], samples.visit())
+        let page = AppDetail(
+            samples.registered(), keyFiles: [.development: .ok], contents: [], quirks: [], samples.visit())
         let files = page.credentials.texts("Key file")
         #expect(files[0] == "ok" && files[1].hasPrefix("warning missing Put AuthKey_KEY1234567.p8"))
         let refusal = KeyRefusal(reason: .invalidProviderToken, since: Samples.now)
         let refused = AppDetail(
-            samples.registered(), keyFiles: [.production: .refused(refusal)], quirks: [], samples.visit())
+            samples.registered(), keyFiles: [.production: .refused(refusal)], contents: [], quirks: [], samples.visit())
         let text = try #require(refused.credentials.texts("Key file").last)
         #expect(
             text.hasPrefix("critical refused: InvalidProviderToken since 2026-11-22 00:00 UTC Check that"), "\(text)"
         )
+    }
+
+    @Test func `an app shows its content types`() throws {
+        let samples = try Samples()
+        let page = AppDetail(
+            samples.registered(), keyFiles: [:], contents: [try samples.contentType()], quirks: [], samples.visit())
+        #expect(page.contents.texts("Type") == ["MatchAttributes"])
+        #expect(page.contents.texts("Versions") == ["3.1, Derby"])
+        #expect(page.contents.texts("Content that one cannot decode") == ["is refused"])
+        #expect(page.contents.texts("Stamp") == ["/at unix"])
+        #expect(page.contents.texts("Quiet") == ["/clock once in 30 seconds"])
+        #expect(page.contents.texts("Rules that ring") == ["1"])
     }
 
     @Test func `a report is read as it was kept`() throws {

@@ -12,6 +12,12 @@ internal import Synchronization
 /// The console's pages behind their router, over ports that are functions: no socket, no database, no server around it.
 struct ConsoleWorld {
     var apps = FakeApps()
+    /// Without content types, if a test does not say otherwise.
+    var contentTypes = {
+        var contents = FakeContents()
+        contents.list = { _, _ in Page(items: [], nextCursor: nil) }
+        return contents
+    }()
     var channels = FakeChannels()
     var events = FakeEvents()
     var outbox = FakeOutbox()
@@ -150,6 +156,7 @@ struct ConsoleWorld {
     private func console() throws -> Console {
         var world = RouteWorld()
         (world.apps, world.channels, world.events, world.outbox) = (apps, channels, events, outbox)
+        world.contentTypes = contentTypes
         (world.quirks, world.auditLog, world.reconciliations) = (quirks, auditLog, reconciliations)
         (world.starts, world.gateway, world.ledger) = (starts, gateway, ledger)
         (world.webhooks, world.quotaHistory) = (webhooks, quotaHistory)

@@ -30,7 +30,7 @@ extension Samples {
             AppList(
                 [(registered(), [.development: .ok])], nextCursor: "next", visit("/console/apps")),
             AppDetail(
-                previewed, keyFiles: [.production: .unreadable],
+                previewed, keyFiles: [.production: .unreadable], contents: [try contentType()],
                 quirks: [
                     Quirk(
                         environment: .production, name: .managementPath, value: "lowercased", learnedAt: Self.now,

@@ -42,6 +42,16 @@ struct Samples {
             createdAt: Self.now, updatedAt: Self.now)
     }
 
+    func contentType() throws -> DeclaredContentType {
+        let body =
+            #"{"check": "refuse", "versions": [{"name": "3.1", "schema": {}}, {"name": \#(JSONText.quoted(text)), "schema": {}}],"#
+            + #""stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"],"#
+            + #""rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}}"#
+        return DeclaredContentType(
+            type: try ContentType(bundleID, "MatchAttributes", parsing: Array(body.utf8)), createdAt: Self.now,
+            updatedAt: Self.now, version: 1)
+    }
+
     func quota(
         _ byState: [Channel.State: Int] = [.active: 9_600, .creating: 10, .missing: 2, .failed: 1], limit: Int = 10_000,
         unmanaged: Int = 3, alarm: ReconciliationReport.Alarm? = .capabilityOff, isCapabilityOff: Bool = true,

@@ -36,6 +36,16 @@ struct RehearsalPlanTests {
         #expect(none.messages.map(\.isEnd) == [true])
     }
 
+    @Test func `a recorded feed has its own times, its last state is the end and none is after the event`() throws {
+        let plan = try #require(
+            RehearsalPlan(
+                playing: [Self.event("derby", 18, 20)], others: [], day: Self.day, messages: 40,
+                feed: [0, 1_800, 9_000], speed: 60))
+        let script = try #require(plan.scripts.first)
+        #expect(script.messages.map(\.at) == [18, 18.5, 20].map(Self.at))
+        #expect(script.messages.map(\.isEnd) == [false, false, true])
+    }
+
     @Test func `an event without an end takes two hours, one that ends before it starts as well`() throws {
         let plan = try Self.plan([Self.event("a", 18), Self.event("b", 19, 10)])
         #expect(plan.scripts.map { $0.messages.last?.at } == [Self.at(20), Self.at(21)])

@@ -14,7 +14,7 @@ struct RehearsalReportTests {
 
     /// From 17:45 to 20:00 of the day, an hour a minute.
     private static func plan() throws -> RehearsalPlan {
-        let event = RehearsalEvent(key: "derby", startsAt: at(18), endsAt: at(20))
+        let event = RehearsalEvent(key: "derby", startsAt: at(18), endsAt: at(20), hasContentType: true)
         return try #require(
             RehearsalPlan(
                 playing: [event], others: [], day: midnight..<at(24), messages: 3, speed: 60))
@@ -46,6 +46,12 @@ struct RehearsalReportTests {
             .init(app: try app(), at: after(70), by: -1),
         ]
         record.starts = [0, 0.2, 0.9, 1.1, 5].map(after)
+        record.decisions = [
+            .init(event: 0, number: 1, outcome: .update, isUrgent: true, faults: []),
+            .init(event: 0, number: 2, outcome: .rings, isUrgent: true, faults: ["/contentState/home: wrong."]),
+            .init(event: 0, number: 3, outcome: nil, isUrgent: false, faults: ["/contentState/home: wrong."]),
+            .init(event: 0, number: 4, outcome: .end, isUrgent: true, faults: []),
+        ]
         record.outcomes = ["accepted": 4, "superseded": 1]
         record.fault = RehearsalFault(kind: .outage, at: after(20), seconds: 4)
         record.finishedAt = after(140)
@@ -60,6 +66,26 @@ struct RehearsalReportTests {
         #expect(delays.gap?.seconds == 6)
         #expect(delays.gap?.since == Self.after(20))
         #expect(delays.behind == [0: 1])
+    }
+
+    @Test func `a state that waits for its turn is not late, but has to arrive`() throws {
+        var record = try Self.record()
+        record.messages[1].isQuiet = true
+        let delays = RehearsalDelays(record)
+        #expect(delays.seconds.count == 3)
+        #expect(delays.gap?.seconds == 1)
+        #expect(delays.behind == [0: 1])
+    }
+
+    @Test func `urgent messages are counted by hours of the day, and faults by their places`() throws {
+        let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [:])
+        #expect(run.states.map { "\($0.1) \($0.0)" } == ["1 update", "1 rings", "1 end"])
+        // At 18:00, 18:40 and 20:00.
+        #expect((run.urgent.count, run.urgent.mostPerHour, run.urgent.eventKey) == (3, 2, "derby"))
+        #expect(run.urgent.from == Self.at(18))
+        #expect((run.checked, run.undecodable) == (4, 2))
+        #expect(run.faults.map { "\($0.count) \($0.detail)" } == ["2 /contentState/home: wrong."])
+        #expect(run.faults.map(\.at) == [Self.at(18).addingTimeInterval(2_400)])
     }
 
     @Test func `a channel that got nothing is behind`() throws {
@@ -113,6 +139,10 @@ struct RehearsalReportTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
         #expect(text.contains("2 of 300 at most, at 17:46"))
         #expect(text.contains("With a fault: at 18:05 APNs answers 503 for 4 s"))
+        #expect(text.contains("states    1 update, 1 rings, 1 end"))
+        #expect(text.contains("urgent    3 messages of priority 10, 2 an hour at most: derby from 18:00"))
+        #expect(text.contains("contents  4 checked, 2 that a version of the app cannot decode"))
+        #expect(text.contains("- /contentState/home: wrong. 2 times, first derby at 18:40"))
         #expect(text.contains("gap       6 s at most, from sending on: derby at 18:05"))
         #expect(text.contains("lost      the newest state of 1 event"))
         #expect(text.contains("- 18:00 channel derby: quota-exhausted."))
@@ -127,6 +157,9 @@ struct RehearsalReportTests {
                 == #"{"count":5,"p50":0.5,"p95":2.0,"p99":2.0,"worst":2.0}"#)
         #expect(run["gap"]?["eventKey"]?.string == "derby")
         #expect(run["refused"]?.elements?.first?["problem"]?.string == "quota-exhausted")
+        #expect(run["messages"]?["states"]?["rings"]?.integer == 1)
+        #expect(run["urgent"]?["mostPerHour"]?.integer == 2)
+        #expect(run["contents"]?["faults"]?.elements?.first?["count"]?.integer == 2)
         #expect(run["fault"]?["kind"]?.string == "outage")
         #expect(json["from"]?.string == "2026-11-28T17:45:00.000Z")
         #expect(json["events"]?.elements?.compactMap(\.string) == ["derby"])

@@ -1,0 +1,134 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Foundation
+internal import GrandstandTestKit
+internal import Testing
+
+/// `PUT /v1/events/{key}/state` from outside, through two replicas.
+@Suite(.timeLimit(.minutes(5)))
+struct StateTests {
+    private static let path = "/v1/events/derby/state"
+    private static let type = "/v1/apps/\(Stage.bundleID)/contents/MatchAttributes"
+    private static let declaration = #"""
+        {"check": "refuse",
+         "versions": [
+            {"name": "3.1", "schema": {"properties": {"home": {"type": "integer"}}, "required": ["home"]}},
+            {"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}, "clock": {"type": "string"}}}}],
+         "stamp": {"member": "/at", "as": "unix"},
+         "rules": {"quiet": ["/clock"],
+            "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
+        """#
+
+    private static func state(_ home: Int, _ sequence: Int) -> String {
+        #"{"contentState": {"home": \#(home)}, "sequence": \#(sequence)}"#
+    }
+
+    /// Two servers on one database, an event with a channel in each environment, and its content type.
+    private static func withReplicas(_ body: (Stage, [HTTPCaller]) async throws -> Void) async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { one in
+                try await one.putLiveEvent(
+                    "derby",
+                    [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .noMessageStored)])
+                let answer = try await one.api("PUT", Self.type, Self.declaration)
+                try #require(answer.status == 201, "\(answer.text)")
+                try await Stage.serve(environment, simulator: simulator) { two in
+                    try await body(one, [one.api, HTTPCaller(url: two.url, secret: one.api.secret)])
+                }
+            }
+        }
+    }
+
+    /// The channels' messages that ring.
+    private static func alerts(_ stage: Stage) -> [JSON] {
+        stage.simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }.map(\.request.json)
+            .compactMap { $0["aps"]?["alert"] }
+    }
+
+    @Test(arguments: [true, false])
+    func `200 repetitions of a goal at once, through two replicas, ring once`(hasSequence: Bool) async throws {
+        try await Self.withReplicas { stage, replicas in
+            let kickOff = try await replicas[0]("PUT", Self.path, Self.state(0, 1))
+            try #require(kickOff.status == 202, "\(kickOff.text)")
+            _ = try await stage.settled(try #require(kickOff.json["id"]?.string))
+            let goal = hasSequence ? Self.state(1, 2) : #"{"contentState": { "home" : 1 }}"#
+            let answers = try await withThrowingTaskGroup(of: HTTPCaller.Answer.self) { group in
+                for number in 0..<200 { group.addTask { try await replicas[number % 2]("PUT", Self.path, goal) } }
+                return try await group.reduce(into: [HTTPCaller.Answer]()) { $0.append($1) }
+            }
+            let outcomes = Dictionary(
+                answers.map { ("\($0.status) \($0.json["outcome"]?.string ?? "")", 1) }, uniquingKeysWith: +)
+            #expect(outcomes == ["202 rings": 1, "200 unchanged": 199])
+            let ringing = try #require(answers.first { $0.status == 202 })
+            #expect(
+                try await stage.settled(try #require(ringing.json["id"]?.string)).deliveryStates == [
+                    "accepted", "accepted",
+                ])
+            // Once in each environment.
+            #expect(Self.alerts(stage).map { $0["body"]?.string } == ["0 → 1", "0 → 1"])
+            #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 4)
+        }
+    }
+
+    @Test func `two feeds that tell the same match through two replicas ring once for each goal`() async throws {
+        try await Self.withReplicas { stage, replicas in
+            let goals = 20
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for replica in replicas {
+                    group.addTask {
+                        for sequence in 0...goals {
+                            let answer = try await replica("PUT", Self.path, Self.state(sequence, sequence))
+                            // The other feed is ahead, or has told the same.
+                            #expect([200, 202, 409].contains(answer.status), "\(answer.text)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let states = try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items ?? []
+            for broadcast in states { _ = try await stage.settled(try #require(broadcast["id"]?.string)) }
+            let bodies = Self.alerts(stage).compactMap { $0["body"]?.string }
+            #expect(Dictionary(bodies.map { ($0, 1) }, uniquingKeysWith: +).values.allSatisfy { $0 <= 2 }, "\(bodies)")
+            #expect(bodies.count { $0 == "\(goals - 1) → \(goals)" } == 2)
+        }
+    }
+
+    @Test func `a content is refused with its place, what is wanted and the versions that it breaks; nothing changes`()
+        async throws
+    {
+        try await Self.withReplicas { stage, replicas in
+            let wrong = #"{"contentState": {"home": "1", "clock": 5}, "sequence": 5}"#
+            let refused = try await replicas[1]("PUT", Self.path, wrong)
+            #expect(refused.status == 422)
+            #expect(refused.slug == "content-mismatch")
+            #expect(
+                refused.json["errors"]?.items.map { "\($0["pointer"]?.string ?? "") \($0["detail"]?.string ?? "")" }
+                    == [
+                        "/contentState/home A whole number was expected, not a string. \(Stage.bundleID) 3.1, 3.2 cannot decode this.",
+                        "/contentState/clock A string was expected, not 5. \(Stage.bundleID) 3.2 cannot decode this.",
+                    ])
+            #expect(try await replicas[0]("GET", "/v1/events/derby/broadcasts").json["items"]?.items.isEmpty == true)
+            #expect(try await replicas[0]("PUT", Self.path, Self.state(0, 1)).status == 202)
+        }
+    }
+
+    @Test func `a content type says which newest contents of live events it would refuse`() async throws {
+        try await Self.withReplicas { stage, replicas in
+            let told = try await replicas[0]("PUT", Self.path, Self.state(3, 1))
+            let stricter = Self.declaration.replacing(
+                #""clock": {"type": "string"}}"#, with: #""away": {"type": "integer"}}, "required": ["away"]"#)
+            let answer = try await replicas[1]("PUT", Self.type, stricter)
+            #expect(answer.status == 200, "\(answer.text)")
+            let mismatches = try #require(answer.json["mismatches"]?.items)
+            #expect(mismatches.map { $0["eventKey"]?.string } == ["derby", "derby"])
+            #expect(mismatches.map { $0["environment"]?.string } == ["development", "production"])
+            #expect(mismatches.map { $0["broadcastId"]?.string } == [told.json["id"]?.string, told.json["id"]?.string])
+            #expect(mismatches.first?["errors"]?[0]?["pointer"]?.string == "/contentState/away")
+            #expect(
+                mismatches.first?["errors"]?[0]?["detail"]?.string
+                    == "away is required. \(Stage.bundleID) 3.2 cannot decode this.")
+            // The other replica goes by it, too.
+            #expect(try await replicas[0]("PUT", Self.path, Self.state(4, 2)).slug == "content-mismatch")
+        }
+    }
+}
