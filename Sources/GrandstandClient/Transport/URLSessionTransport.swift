@@ -42,6 +42,9 @@ public final class URLSessionTransport: ClientTransport {
         for (name, value) in request.headers { carried.setValue(value, forHTTPHeaderField: name) }
         let exchange = Exchange(session.dataTask(with: carried))
         delegate.add(exchange)
+        #if canImport(FoundationNetworking)
+            exchange.watch(timeout: request.timeout, for: delegate)
+        #endif
         do {
             return try await withTaskCancellationHandler {
                 exchange.task.resume()
@@ -79,6 +82,7 @@ public final class URLSessionTransport: ClientTransport {
         }
 
         func begin(_ response: URLResponse) {
+            noteSign()
             guard let response = response as? HTTPURLResponse else { return end(URLError(.badServerResponse)) }
             var headers: [String: String] = [:]
             for (name, value) in response.allHeaderFields { headers["\(name)"] = "\(value)" }
@@ -87,12 +91,44 @@ public final class URLSessionTransport: ClientTransport {
             head.finish()
         }
 
-        func take(_ data: Data) { pieces.yield(data) }
+        func take(_ data: Data) {
+            noteSign()
+            pieces.yield(data)
+        }
 
         func end(_ error: (any Error)?) {
+            #if canImport(FoundationNetworking)
+                watchdog.withLock { $0.take() }?.cancel()
+            #endif
             head.finish(throwing: error)
             pieces.finish(throwing: error)
         }
+
+        private func noteSign() {
+            #if canImport(FoundationNetworking)
+                lastSign.withLock { $0 = ProcessInfo.processInfo.systemUptime }
+            #endif
+        }
+
+        #if canImport(FoundationNetworking)
+            /// On a clock that nobody sets.
+            private let lastSign = Locked(ProcessInfo.processInfo.systemUptime)
+            private let watchdog = Locked<Task<Void, any Error>?>(nil)
+
+            /// Ends the request when the server says nothing for `timeout` seconds and a few more. On Linux, URLSession can
+            /// lose a connection that the server closes: it then calls nobody, not even after `timeoutInterval`.
+            func watch(timeout: TimeInterval, for delegate: Delegate) {
+                let longest = timeout + 3
+                let watch = Task { [weak self, delegate] in
+                    while let self {
+                        let left = longest - (ProcessInfo.processInfo.systemUptime - lastSign.withLock { $0 })
+                        guard left > 0 else { return delegate.end(task, URLError(.timedOut)) }
+                        try await Task.sleep(nanoseconds: UInt64(min(left, longest) * 1_000_000_000))
+                    }
+                }
+                watchdog.withLock { $0 = watch }
+            }
+        #endif
     }
 
     private final class Delegate: NSObject, URLSessionDataDelegate {
@@ -126,6 +162,10 @@ public final class URLSessionTransport: ClientTransport {
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            end(task, error)
+        }
+
+        func end(_ task: URLSessionTask, _ error: (any Error)?) {
             exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.end(error)
         }
     }

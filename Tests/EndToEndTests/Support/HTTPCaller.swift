@@ -54,12 +54,32 @@ struct HTTPCaller: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (body, response) = try await Self.session.data(for: request)
+        let (body, response) = try await Self.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         var fields: [String: String] = [:]
         for case (let name, let value) as (String, String) in response.allHeaderFields {
             fields[name.lowercased()] = value
         }
         return Answer(status: response.statusCode, body: body, headers: fields)
+    }
+
+    /// On Linux, URLSession can lose a connection that the server closes, and then never answers. A test ends all the same.
+    private static func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        let (answers, answer) = AsyncThrowingStream<(Data, URLResponse), any Error>.makeStream()
+        let task = session.dataTask(with: request) { data, response, error in
+            if let data, let response { answer.yield((data, response)) }
+            answer.finish(throwing: error)
+        }
+        let limit = Task {
+            try await Task.sleep(for: .seconds(40))
+            answer.finish(throwing: URLError(.timedOut))
+        }
+        defer {
+            limit.cancel()
+            task.cancel()
+        }
+        task.resume()
+        for try await answer in answers { return answer }
+        throw CancellationError()
     }
 }
