@@ -66,7 +66,26 @@ struct DatabaseFaultTests {
         return answer
     }
 
-    @Test func `a user that is refused is told apart in readiness, in refusals and by the doctor`() async throws {
+    /// What keeps a user from getting a connection, and the words for it.
+    struct Closed: Sendable, CustomTestStringConvertible {
+        var role: String
+        var trouble: String
+        var detail: String
+        var cause: String
+
+        var testDescription: String { trouble }
+    }
+
+    @Test(arguments: [
+        Closed(
+            role: "nologin", trouble: "access-refused", detail: "refuses this server's user", cause: "log in"),
+        Closed(
+            role: "nosuperuser connection limit 0", trouble: "too-few-connections",
+            detail: "no connection left for this process", cause: "too many connections"),
+    ])
+    func `a user that gets no connection is told why in readiness, metric, refusals and by the doctor`(
+        closed: Closed
+    ) async throws {
         try await Stage.place { environment, simulator in
             let url = environment["DATABASE_URL"] ?? ""
             let owner = PostgresPool(
@@ -82,26 +101,32 @@ struct DatabaseFaultTests {
             try await Stage.serve(own, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
                 try await owner.withConnection { connection in
-                    try await connection.script("alter role \(role) nologin")
+                    try await connection.script("alter role \(role) \(closed.role)")
                     try await connection.query(
                         "select pg_terminate_backend(pid) from pg_stat_activity where usename = \(role)")
                 }
-                let ready = try await until("readiness says that the user is refused") {
+                let ready = try await until("readiness says why") {
                     let answer = try await Self.readiness(stage)
-                    return answer.status == 503 && answer.json["trouble"]?.string == "access-refused" ? answer : nil
+                    return answer.status == 503 && answer.json["trouble"]?.string == closed.trouble ? answer : nil
                 }
                 #expect(ready.json["detail"]?.string?.contains(role) == false, "\(ready.text)")
                 let refused = try await until("a call says so, too") {
                     let answer = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
-                    return answer.json["detail"]?.string?.contains("refuses this server's user") == true ? answer : nil
+                    return answer.json["detail"]?.string?.contains(closed.detail) == true ? answer : nil
                 }
                 #expect(refused.status == 503)
+                #expect(
+                    try await MetricsTests.scrape(stage.api).contains(
+                        "\ngrandstand_database_trouble{trouble=\"\(closed.trouble)\"} 1\n"))
                 let report = await Doctor(environment: own, logger: Stage.logger).run()
                 let check = try #require(report.checks.first { $0.name == "database" })
                 #expect(check.outcome == .failed)
-                #expect(check.detail.contains("access-refused") && check.detail.contains("log in"), "\(check.detail)")
+                #expect(
+                    check.detail.contains(closed.trouble) && check.detail.contains(closed.cause), "\(check.detail)")
 
-                try await owner.withConnection { try await $0.script("alter role \(role) login") }
+                try await owner.withConnection {
+                    try await $0.script("alter role \(role) login superuser connection limit -1")
+                }
                 _ = try await until("readiness is green again") {
                     try await Self.readiness(stage).status == 200 ? true : nil
                 }
