@@ -104,7 +104,9 @@ struct LedgerTests {
             #expect(stage.atApple().map(\.id) == second)
             #expect(second != first)
             let creations = stage.simulator.journal().filter(\.request.isCreation)
-            #expect(creations.map(\.reason) == [nil, .cannotCreateChannelConfig, nil])
+            // It asks again after its own pause, if the place is not free by then.
+            #expect(creations.first?.reason == nil && creations.last?.reason == nil && creations.count > 2)
+            #expect(creations.dropFirst().dropLast().allSatisfy { $0.reason == .cannotCreateChannelConfig })
         }
     }
 
