@@ -103,6 +103,112 @@ struct ContentTests {
         #expect(type.check == .warn)
     }
 
+    // MARK: Work
+
+    /// What a check, a rule or an alert may take on a busy machine: without bounds, each of these took many times as long.
+    private static let soon = Duration.seconds(2)
+
+    @Test func `a chain of references is refused with its place`() throws {
+        let problem = try #require(throws: Problem.self) {
+            try Self.schema(Self.chain(50))
+        }
+        #expect(problem.errors.map(\.detail).contains { $0.contains("more than 16 others in turn") })
+        let longest = try Self.schema(Self.chain(14))
+        #expect(longest.faults(of: Array(#"{"a":{"a":1}}"#.utf8), at: "").isEmpty)
+    }
+
+    /// Schemas that pass one value on `count` times before they look at it.
+    private static func chain(_ count: Int) -> String {
+        let links = (0..<count).map { ##""a\##($0)": {"$ref": "#/$defs/a\##($0 + 1)"}"## }.joined(separator: ",")
+        return ##"""
+            {"$ref": "#/$defs/a0", "$defs": {\##(links),
+            "a\##(count)": {"properties": {"a": {"$ref": "#/$defs/a0"}}}}}
+            """##
+    }
+
+    @Test func `a content that goes deeper than the stack is not checked to its end`() async throws {
+        let type = try Self.schema(Self.chain(14))
+        let content = String(repeating: #"{"a":"#, count: 120) + "1" + String(repeating: "}", count: 120)
+        let faults = await Task.detached { type.faults(of: Array(content.utf8), at: "/contentState") }.value
+        #expect(
+            faults == [
+                FieldError(
+                    pointer: "/contentState",
+                    detail:
+                        "A simpler content was expected. It takes too long to find out whether com.example.Stadium 3.2 can "
+                        + "decode this one.")
+            ])
+    }
+
+    static let heavy: [(schema: String, content: String)] = [
+        // Many alternatives, each with many numbers.
+        (
+            ##"{"properties": {"a": {"items": {"anyOf": [\##(repeated(##"{"$ref": "#/$defs/e"}"##, 20))]}}}, "$defs": {"e": "##
+                + ##"{"type": "number", "enum": [\##((0..<5_000).map { "\($0 * 2)" }.joined(separator: ","))]}}}"##,
+            #"{"a":[\#(repeated("7", 900))]}"#
+        ),
+        // Many required members of many objects.
+        (
+            #"{"properties": {"a": {"items": {"required": [\#((0..<7_000).map { "\"n\($0)\"" }.joined(separator: ","))]}}}}"#,
+            #"{"a":[\#(repeated("{}", 300))]}"#
+        ),
+        // Choices that are compared value by value.
+        (
+            #"{"properties": {"a": {"items": {"enum": [\#((0..<2_000).map { "[1,2,[\($0)]]" }.joined(separator: ","))]}}}}"#,
+            #"{"a":[\#(repeated("[1,2,[-1]]", 400))]}"#
+        ),
+    ]
+
+    private static func repeated(_ text: String, _ count: Int) -> String {
+        Array(repeating: text, count: count).joined(separator: ",")
+    }
+
+    @Test(arguments: heavy)
+    func `the work of a check is bounded`(schema: String, content: String) throws {
+        let type = try Self.schema(schema)
+        var faults: [FieldError] = []
+        #expect(ContinuousClock().measure { faults = type.faults(of: Array(content.utf8), at: "") } < Self.soon)
+        #expect(!faults.isEmpty && faults.count <= FaultList.limit)
+    }
+
+    @Test func `a hundred rules about a long array take no time worth naming`() throws {
+        let rule = ##"{"when": {"appears": "/a"}, "alert": {"title": "New"}}"##
+        let type = try Self.schema("{}", ##", "rules": {"rings": [\##(Self.repeated(rule, 100))]}"##)
+        let numbers = (0..<1_000).map(String.init)
+        let old = try Self.value(#"{"a":[\#(numbers.joined(separator: ","))]}"#)
+        let new = try Self.value(#"{"a":[\#(numbers.reversed().joined(separator: ","))]}"#)
+        var outcome: StateOutcome?
+        #expect(
+            ContinuousClock().measure { outcome = StateChange(from: old, to: new, by: type).outcome } < .seconds(4))
+        #expect(outcome == .update)
+    }
+
+    @Test func `an item that stands once more appears`() throws {
+        let type = try Self.schema(
+            "{}", ##", "rules": {"rings": [{"when": {"appears": "/a"}, "alert": {"title": "New"}}]}"##)
+        let old = try Self.value(#"{"a": [{"x": 1, "y": [2]}, 3]}"#)
+        let same = try Self.value(#"{"a": [3.0, {"y": [2.0], "x": 1e0}]}"#)
+        let more = try Self.value(#"{"a": [3, 3, {"y": [2], "x": 1}]}"#)
+        #expect(StateChange(from: old, to: same, by: type).outcome == .update)
+        #expect(StateChange(from: old, to: more, by: type).outcome == .rings)
+    }
+
+    @Test func `an alert is not filled beyond what a message may have`() throws {
+        let body = String(repeating: "{a}", count: 1_000)
+        let type = try Self.schema(
+            "{}", #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "T", "body": "\#(body)"}}]}"#)
+        let rule = try #require(type.rules.rings.first)
+        let new = try Self.value(#"{"a":"\#(String(repeating: "x", count: 5_000))"}"#)
+        let alert = rule.alert(for: nil, from: try Self.value("{}"), to: new)
+        #expect(alert.count > APNsLimits.broadcastPayload && alert.count < 3 * APNsLimits.broadcastPayload)
+        #expect(throws: Problem.self) {
+            try Self.schema(
+                "{}",
+                #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "\#(String(repeating: "x", count: 5_000))"}}]}"#
+            )
+        }
+    }
+
     @Test func `a content is checked with its stamp`() throws {
         let type = try Self.schema(
             #"{"required": ["at"], "properties": {"at": {"type": "integer"}}}"#,

@@ -7,7 +7,7 @@ extension ContentSchema {
     package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
         var compiler = Compiler(document: document, base: pointer)
         _ = compiler.schema(at: [])
-        if compiler.faults.isEmpty { compiler.refuseCycles() }
+        if compiler.faults.isEmpty { compiler.refuseChains() }
         faults.append(contentsOf: compiler.faults)
         guard compiler.faults.isEmpty else { return nil }
         self.init(nodes: compiler.nodes)
@@ -20,6 +20,9 @@ extension ContentSchema {
         var faults = FaultList()
         /// The indices of the schemas that were begun, by their paths, so that a schema may refer to itself.
         private var places: [[String]: Int] = [:]
+        /// The number of schemas that are being compiled, each for the one before.
+        private var depth = 0
+        private static let mostDepth = 100
 
         init(document: JSONValue, base: String) {
             self.document = document
@@ -39,6 +42,12 @@ extension ContentSchema {
                 fault(path, "There is no schema here.")
                 return index
             }
+            guard depth < Self.mostDepth else {
+                fault(path, "More than \(Self.mostDepth) schemas are within each other here.")
+                return index
+            }
+            depth += 1
+            defer { depth -= 1 }
             nodes[index] = node(value, path)
             return index
         }
@@ -56,7 +65,18 @@ extension ContentSchema {
             for (keyword, value) in members {
                 read(keyword, value, path + [keyword], at: path, into: &node)
             }
+            node.choices = lists(members, node.types)
             return node
+        }
+
+        private func lists(_ members: [(name: String, value: JSONValue)], _ types: [ValueType]?) -> [ContentChoices] {
+            members.compactMap { keyword, value in
+                switch keyword {
+                case "enum": ContentChoices(value.elements ?? [], types)
+                case "const": ContentChoices([value], types)
+                default: nil
+                }
+            }
         }
 
         private mutating func read(
@@ -83,9 +103,8 @@ extension ContentSchema {
             case "additionalProperties": node.additional = self.schema(at: path)
             case "items": node.items = self.schema(at: path)
             case "enum":
-                node.choices.append(value.elements ?? [])
                 if value.elements?.isEmpty ?? true { fault(path, "A list of values was expected.") }
-            case "const": node.choices.append([value])
+            case "const": break
             case "minimum": (node.minimum, node.minimumText) = bound(value, path)
             case "maximum": (node.maximum, node.maximumText) = bound(value, path)
             case "maxLength": node.maxLength = count(value, path)
@@ -138,19 +157,30 @@ extension ContentSchema {
             }
         }
 
-        /// A schema that refers to itself for the same value would never come to an end.
-        mutating func refuseCycles() {
-            var state = [Int](repeating: 0, count: nodes.count)
-            func isCyclic(_ index: Int) -> Bool {
-                if state[index] != 0 { return state[index] == 1 }
-                state[index] = 1
-                defer { state[index] = 2 }
-                return (nodes[index].anyOf + [nodes[index].reference].compactMap(\.self)).contains(where: isCyclic)
+        /// Refuses a schema that passes one value on to more than `mostReferences` others in turn, by `$ref` or `anyOf`.
+        /// One that refers to itself for the same value passes it on without end.
+        mutating func refuseChains() {
+            var heights: [Int: Int] = [:]
+            func height(_ index: Int, _ depth: Int) -> Int? {
+                if let known = heights[index] { return depth + known > Self.mostReferences ? nil : known }
+                guard depth <= Self.mostReferences else { return nil }
+                var most = 0
+                for next in nodes[index].anyOf + [nodes[index].reference].compactMap(\.self) {
+                    guard let below = height(next, depth + 1) else { return nil }
+                    most = max(most, below + 1)
+                }
+                heights[index] = most
+                return most
             }
-            for (path, index) in places where isCyclic(index) {
-                return fault(path, "This schema refers to itself for the same value.")
+            for (path, index) in places.sorted(by: { $0.value < $1.value }) where height(index, 0) == nil {
+                return fault(
+                    path,
+                    "This schema refers to itself, or to more than \(Self.mostReferences) others in turn, for the same value."
+                )
             }
         }
+
+        private static let mostReferences = 16
 
         private mutating func fault(_ path: [String], _ detail: String) {
             faults.append(FieldError(pointer: base + JSONText.pointer(path), detail: detail))

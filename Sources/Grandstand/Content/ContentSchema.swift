@@ -8,6 +8,17 @@ package struct ContentSchema: Sendable {
     package struct Fault: Sendable, Hashable {
         package var pointer: String
         package var wanted: String
+        /// Whether the check ended before it knew if the version can decode the content.
+        package var isUnknown = false
+    }
+
+    /// How much work the check of a content may take, so that no schema or content holds a thread for long. A unit is
+    /// about one comparison.
+    package struct Budget: Sendable {
+        package fileprivate(set) var units: Int
+
+        /// The work for one content. A content of 5 KB against 20 versions takes less than this.
+        package init(units: Int = 200_000) { self.units = units }
     }
 
     /// A kind of value, as `type` names it.
@@ -33,8 +44,8 @@ package struct ContentSchema: Sendable {
         /// For members that `properties` does not name.
         var additional: Int?
         var items: Int?
-        /// The lists of `enum` and `const`: a value must be in each of them.
-        var choices: [[JSONValue]] = []
+        /// `enum` and `const`: a value must be in each of them.
+        var choices: [ContentChoices] = []
         var minimum: JSONNumber?
         var minimumText = ""
         var maximum: JSONNumber?
@@ -53,37 +64,58 @@ package struct ContentSchema: Sendable {
 
     init(nodes: [Node]) { self.nodes = nodes }
 
-    /// The places of a content that this version of the app cannot decode; empty: it can decode the content.
-    package func faults(of content: JSONValue) -> [Fault] {
-        var check = ContentCheck(schema: self)
-        return check.faults(of: content, by: 0)
+    /// The places of a content that this version of the app cannot decode, at most `FaultList.limit`; empty: it can
+    /// decode the content. When the budget is spent, the only fault is one that says so.
+    package func faults(of content: JSONValue, spending budget: inout Budget) -> [Fault] {
+        var check = ContentCheck(schema: self, budget: budget)
+        defer { budget = check.budget }
+        let faults = check.faults(of: content, by: 0)
+        guard !check.isSpent else {
+            return [Fault(pointer: "", wanted: "A simpler content was expected.", isUnknown: true)]
+        }
+        return Array(faults.prefix(FaultList.limit))
     }
 }
 
-/// One check of a content. It stops after `mostSteps` steps; no content of a few kilobytes needs so many.
+/// One check of a content. It ends when its budget is spent.
 private struct ContentCheck {
     let schema: ContentSchema
-    private var steps = 0
+    var budget: ContentSchema.Budget
+    private(set) var isSpent = false
     private var path: [String] = []
+    /// The number of schemas that are being checked, one inside the other.
+    private var depth = 0
 
-    init(schema: ContentSchema) { self.schema = schema }
+    init(schema: ContentSchema, budget: ContentSchema.Budget) {
+        self.schema = schema
+        self.budget = budget
+    }
 
-    private static let mostSteps = 200_000
+    /// More would need much stack. A Swift type needs some four schemas for each level of its content.
+    private static let mostDepth = 400
+
+    private mutating func spend(_ units: Int) {
+        budget.units -= units
+        if budget.units <= 0 { isSpent = true }
+    }
 
     mutating func faults(of value: JSONValue, by index: Int) -> [ContentSchema.Fault] {
-        steps += 1
-        guard steps < Self.mostSteps else {
-            return [fault("A simpler value was expected: the schema has too many alternatives for this one.")]
-        }
+        depth += 1
+        defer { depth -= 1 }
+        if depth > Self.mostDepth { isSpent = true }
         let node = schema.nodes[index]
+        spend(1 + Self.work(value, node))
+        guard !isSpent else { return [] }
         guard !node.isNever else { return [fault("This member is not allowed.")] }
         if let types = node.types, !types.contains(where: { $0.fits(value) }) {
             return [fault("\(Self.words(types, node)) was expected, not \(Self.name(value)).")]
         }
         var faults: [ContentSchema.Fault] = []
-        for choices in node.choices where !choices.contains(where: { Self.isChoice($0, value, node) }) {
-            let shown = choices.prefix(20).map { String(decoding: $0.compact.prefix(80), as: UTF8.self) }
-            faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(shown.joined(separator: ", ")) was expected."))
+        for choices in node.choices {
+            spend(choices.work)
+            if !isSpent, !choices.contain(value) {
+                faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(choices.words) was expected."))
+            }
         }
         switch value.kind {
         case .number(let text): faults += numberFaults(text, node)
@@ -93,15 +125,13 @@ private struct ContentCheck {
                 faults.append(fault("At most \(most) items were expected; there are \(elements.count)."))
             }
             if let items = node.items {
-                for (place, element) in elements.enumerated() { faults += nested(String(place), element, items) }
+                for (place, element) in elements.enumerated() where !isSpent && faults.count < FaultList.limit {
+                    faults += nested(String(place), element, items)
+                }
             }
         case .object(let members):
-            for name in node.required where value[name] == nil {
-                path.append(name)
-                faults.append(fault("\(name) is required."))
-                path.removeLast()
-            }
-            for (name, value) in members {
+            faults += missingFaults(members, node)
+            for (name, value) in members where !isSpent && faults.count < FaultList.limit {
                 guard let index = node.properties[name] ?? node.additional else { continue }
                 faults += nested(name, value, index)
             }
@@ -112,17 +142,29 @@ private struct ContentCheck {
         return faults
     }
 
-    /// Whether a value is one choice of `enum`, compared as Swift compares raw values: strings by their characters,
-    /// numbers after decoding.
-    private static func isChoice(_ choice: JSONValue, _ value: JSONValue, _ node: ContentSchema.Node) -> Bool {
-        switch (choice.kind, value.kind) {
-        case (.string(let one), .string(let another)): return one == another
-        case (.number(let one), .number(let another)) where node.types == [.integer]:
-            return ValueNumber(one).whole == ValueNumber(another).whole
-        case (.number(let one), .number(let another)) where node.types == [.number]:
-            return Double(one) == Double(another)
-        default: return value.isSame(as: choice)
+    /// The work that a value takes beside its choices and the values in it.
+    private static func work(_ value: JSONValue, _ node: ContentSchema.Node) -> Int {
+        switch value.kind {
+        // Foundation decodes some numbers and all formats.
+        case .number, .string: (node.format == nil ? 0 : 50) + value.source.count / 16
+        case .object(let members):
+            members.count + node.required.count + members.reduce(0) { $0 + $1.name.utf8.count / 16 }
+        case .null, .bool, .array: 0
         }
+    }
+
+    private mutating func missingFaults(
+        _ members: [(name: String, value: JSONValue)], _ node: ContentSchema.Node
+    ) -> [ContentSchema.Fault] {
+        guard !node.required.isEmpty else { return [] }
+        let names = Set(members.map(\.name))
+        var faults: [ContentSchema.Fault] = []
+        for name in node.required where !names.contains(name) && faults.count < FaultList.limit {
+            path.append(name)
+            faults.append(fault("\(name) is required."))
+            path.removeLast()
+        }
+        return faults
     }
 
     private mutating func nested(_ name: String, _ value: JSONValue, _ index: Int) -> [ContentSchema.Fault] {
@@ -134,7 +176,7 @@ private struct ContentCheck {
     /// The faults of the alternative that fits best; empty: one alternative fits.
     private mutating func alternativeFaults(_ value: JSONValue, _ alternatives: [Int]) -> [ContentSchema.Fault] {
         var nearest: [ContentSchema.Fault]?
-        for index in alternatives {
+        for index in alternatives where !isSpent {
             let found = faults(of: value, by: index)
             if found.isEmpty { return [] }
             // A fault further inside means that the kind of value was right.
@@ -195,7 +237,7 @@ private struct ContentCheck {
 }
 
 /// A number as Swift's `JSONDecoder` reads it.
-private struct ValueNumber {
+struct ValueNumber {
     let text: String
 
     init(_ text: String) { self.text = text }

@@ -111,25 +111,38 @@ extension ContentType {
     /// - Parameters:
     ///   - contentState: JSON object text, as the organiser wrote it. It is checked as phones get it, with its stamp.
     ///   - pointer: of the content in the request.
-    package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
+    ///   - budget: the work that this check may take, less what it took.
+    package func faults(
+        of contentState: [UInt8], at pointer: String, spending budget: inout ContentSchema.Budget
+    ) -> [FieldError] {
         let sent = stamp?.applied(to: contentState, timestamp: Stamp.longest) ?? contentState
         guard let content = try? JSONValue(parsing: sent) else { return [] }
         var places: [(fault: ContentSchema.Fault, versions: [String])] = []
+        var indices: [ContentSchema.Fault: Int] = [:]
         for version in versions {
-            for fault in version.schema.faults(of: content) {
-                if let place = places.firstIndex(where: { $0.fault == fault }) {
+            for fault in version.schema.faults(of: content, spending: &budget) {
+                if let place = indices[fault] {
                     if places[place].versions.last != version.name { places[place].versions.append(version.name) }
                 } else {
+                    indices[fault] = places.count
                     places.append((fault, [version.name]))
                 }
             }
         }
-        return places.map { place in
-            FieldError(
-                pointer: pointer + place.fault.pointer,
-                detail:
-                    "\(place.fault.wanted) \(bundleID) \(place.versions.joined(separator: ", ")) cannot decode this.")
+        return places.map { fault, versions in
+            let names = "\(bundleID) \(versions.joined(separator: ", "))"
+            return FieldError(
+                pointer: pointer + fault.pointer,
+                detail: fault.isUnknown
+                    ? "\(fault.wanted) It takes too long to find out whether \(names) can decode this one."
+                    : "\(fault.wanted) \(names) cannot decode this.")
         }
+    }
+
+    /// The same, with the work that one content may take.
+    package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
+        var budget = ContentSchema.Budget()
+        return faults(of: contentState, at: pointer, spending: &budget)
     }
 }
 

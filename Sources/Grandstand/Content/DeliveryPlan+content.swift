@@ -2,6 +2,9 @@ internal import APNsWire
 internal import JSON
 
 extension DeliveryPlan {
+    /// The work that the checks of one message may take.
+    private static let mostWork = 500_000
+
     /// Checks the contents against the content types of their audiences, and sets the stamps.
     ///
     /// - Parameters:
@@ -16,15 +19,24 @@ extension DeliveryPlan {
         guard !types.isEmpty || !missing.isEmpty else { return }
         var faults: [FieldError] = []
         var mild: [FieldError] = []
+        var budget = ContentSchema.Budget(units: Self.mostWork)
+        // Most audiences share a content and a type.
+        var checked: [ContentCheckKey: [FieldError]] = [:]
         for index in items.indices {
             guard let type = types[items[index].audience.id] else { continue }
             items[index].stamp = type.stamp
             guard let contentState = items[index].payload.contentState else { continue }
             let variant = items[index].audience.variant
             let own = variant.flatMap { content.byVariant[$0]?.contentState } != nil
-            let found = type.faults(
-                of: contentState,
-                at: (own ? JSONText.pointer(["byVariant", variant?.rawValue ?? ""]) : "") + "/contentState")
+            let key = ContentCheckKey(
+                bundleID: type.bundleID, attributesType: type.attributesType, variant: own ? variant : nil)
+            let found =
+                checked[key]
+                ?? type.faults(
+                    of: contentState,
+                    at: (own ? JSONText.pointer(["byVariant", variant?.rawValue ?? ""]) : "") + "/contentState",
+                    spending: &budget)
+            checked[key] = found
             for fault in found {
                 if type.check == .refuse {
                     if !faults.contains(fault) { faults.append(fault) }
@@ -52,4 +64,12 @@ extension DeliveryPlan {
                     + "checked, and nothing rings by itself. PUT /v1/apps/\(audience.bundleID)/contents/… first.")
         }
     }
+}
+
+/// What the result of a content's check depends on, within one message.
+private struct ContentCheckKey: Hashable {
+    var bundleID: BundleID
+    var attributesType: String
+    /// `nil`: the content of all variants that have none of their own.
+    var variant: Variant?
 }

@@ -79,3 +79,25 @@ extension JSONValue {
         return members.allSatisfy { self[$0.name]?.includes($0.value) ?? false }
     }
 }
+
+/// A JSON value by what it says: two values have the same identity if `isSame` is true of them.
+enum JSONIdentity: Hashable {
+    case null
+    case bool(Bool)
+    case number(JSONNumber)
+    case string([UInt8])
+    case array([JSONIdentity])
+    case object([String: JSONIdentity])
+
+    init(_ value: JSONValue) {
+        switch value.kind {
+        case .null: self = .null
+        case .bool(let isTrue): self = .bool(isTrue)
+        case .number(let text): self = .number(JSONNumber(text))
+        case .string(let text): self = .string(Array(text.utf8))
+        case .array(let elements): self = .array(elements.map(Self.init))
+        case .object(let members):
+            self = .object(Dictionary(members.map { ($0.name, Self($0.value)) }) { first, _ in first })
+        }
+    }
+}

@@ -75,6 +75,7 @@ package struct StateDecision: Sendable {
         _ report: StateReport, to standings: [Standing], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
         audiences = standings.count
+        try Self.requireSize(of: report)
         let changes = standings.map { standing in
             let old = standing.newest.flatMap { try? JSONValue(parsing: $0) }
             return (
@@ -126,6 +127,18 @@ package struct StateDecision: Sendable {
         }
         self.request = request
         self.progress = after
+    }
+
+    /// Refuses a content that no message can carry before it is compared with others.
+    private static func requireSize(of report: StateReport) throws(Problem) {
+        let limit = APNsLimits.broadcastPayload
+        for content in [report.contentState] + report.byVariant.values where content.source.count > limit {
+            let size = content.source.count
+            throw Problem(
+                .payloadTooLarge,
+                "contentState has \(size) bytes; a message to APNs has at most \(limit). Shorten it by \(size - limit) bytes.",
+                members: [("size", .integer(size)), ("limit", .integer(limit))])
+        }
     }
 
     private static func stale(_ sequence: Int, _ last: Int) -> Problem {

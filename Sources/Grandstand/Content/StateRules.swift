@@ -1,3 +1,4 @@
+internal import APNsWire
 package import FoundationEssentials
 internal import GrandstandContract
 package import JSON
@@ -129,12 +130,15 @@ package struct RingRule: Sendable {
         case .becomes(let place, let value):
             return new[place]?.isSame(as: value) ?? false && !(old[place]?.isSame(as: value) ?? false)
         case .appears(let place, let pattern):
-            var before = old[place]?.elements ?? []
-            for item in new[place]?.elements ?? [] where pattern.map({ item.includes($0) }) ?? true {
-                guard let index = before.firstIndex(where: { item.isSame(as: $0) }) else { return true }
-                before.remove(at: index)
+            guard let items = new[place]?.elements else { return false }
+            var before: [JSONIdentity: Int] = [:]
+            for item in old[place]?.elements ?? [] { before[JSONIdentity(item), default: 0] += 1 }
+            return items.contains { item in
+                guard pattern.map({ item.includes($0) }) ?? true else { return false }
+                guard let count = before[JSONIdentity(item)], count > 0 else { return true }
+                before[JSONIdentity(item)] = count - 1
+                return false
             }
-            return false
         }
     }
 
@@ -156,6 +160,11 @@ struct AlertTemplate: Sendable {
     init?(_ alert: JSONValue, _ pointer: String, _ faults: inout RequestFaults) {
         self.alert = alert
         guard case .object(let members) = alert.kind else { return nil }
+        guard alert.source.count <= APNsLimits.devicePayload else {
+            faults.add(
+                pointer, "At most \(APNsLimits.devicePayload) bytes were expected; there are \(alert.source.count).")
+            return nil
+        }
         for member in members where Self.texts.contains(member.name) {
             var isSound = true
             Self.visit(member.value) { text in isSound = isSound && AlertText(text) != nil }
@@ -177,9 +186,15 @@ struct AlertTemplate: Sendable {
         }
     }
 
+    /// The alert's JSON. Once the members' texts are longer than APNs takes in a message, no others are filled in: the
+    /// message is refused for its size.
     func text(from old: JSONValue, to new: JSONValue) -> [UInt8] {
         var json = JSONWriter()
-        write(alert, isText: false, to: &json) { AlertText($0)?.filled(from: old, to: new) ?? $0 }
+        var room = APNsLimits.broadcastPayload
+        write(alert, isText: false, to: &json) { text in
+            guard room > 0, let filled = AlertText(text)?.filled(from: old, to: new, room: &room) else { return text }
+            return filled
+        }
         return json.bytes
     }
 
@@ -240,13 +255,19 @@ private struct AlertText {
         parts.append(.text(plain))
     }
 
-    func filled(from old: JSONValue, to new: JSONValue) -> String {
-        parts.map { part in
+    /// - Parameter room: the bytes that members' texts may still take. Beyond it the rest is left out.
+    func filled(from old: JSONValue, to new: JSONValue, room: inout Int) -> String {
+        var filled = ""
+        for part in parts where room > 0 {
             switch part {
-            case .text(let text): text
-            case .member(let place, let isOld): Self.shown((isOld ? old : new)[place])
+            case .text(let text): filled += text
+            case .member(let place, let isOld):
+                let text = Self.shown((isOld ? old : new)[place])
+                filled += text
+                room -= text.utf8.count
             }
-        }.joined()
+        }
+        return filled
     }
 
     private static func shown(_ value: JSONValue?) -> String {

@@ -41,6 +41,8 @@ package struct PostgresContentStore: ContentStore {
     /// The most contents that are checked. A match has one newest content for each audience.
     private static let mostContents = 2_000
     private static let mostMismatches = 100
+    /// The work that all these checks may take. A content that is not checked to its end is listed, too.
+    private static let mostWork = 5_000_000
 
     /// Live events whose newest content the type would refuse.
     private static func mismatches(
@@ -59,9 +61,10 @@ package struct PostgresContentStore: ContentStore {
             order by u.event_key, u.position limit \(mostContents)
             """)
         var mismatches: [ContentMismatch] = []
+        var budget = ContentSchema.Budget(units: mostWork)
         for row in rows where mismatches.count < mostMismatches {
             guard let content = try row.decode(PostgresJSON?.self, "content_state")?.bytes else { continue }
-            let errors = type.faults(of: content, at: "/contentState")
+            let errors = type.faults(of: content, at: "/contentState", spending: &budget)
             guard !errors.isEmpty else { continue }
             mismatches.append(
                 ContentMismatch(
