@@ -20,7 +20,7 @@ extension MountedPages {
 }
 
 extension ConsoleDoor {
-    fileprivate init(_ door: PageDoor) {
+    fileprivate init(_ door: PageAccess) {
         self.init(
             identify: { try await door.identify($0) }, resume: { try door.resume($0) },
             refusal: { door.refusal($0) },

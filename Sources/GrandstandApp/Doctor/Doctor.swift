@@ -39,7 +39,7 @@ package struct Doctor: Sendable {
         let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
         checks += ofDatabase
         checks += keyChecks(configuration, apps)
-        checks += await DoctorAtApple(configuration, now: now, logger: logger).checks(of: apps)
+        checks += await AppleChecks(configuration, now: now, logger: logger).checks(of: apps)
         return DoctorReport(checks: checks)
     }
 

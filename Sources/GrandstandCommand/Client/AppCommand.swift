@@ -19,7 +19,7 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let delete = Verb<ID<Self>, _>("delete", "Removes an app that has no channels left.") { .deleteApp($0.id) }
     static let put = Change(
         configuration: .init(
-            commandName: "put", abstract: "Registers an app or changes it; what is not given stays as it is."),
+            commandName: "put", abstract: "Registers an app, or changes the given members."),
         get: { .getApp($0) }, put: { .putApp($0, json: $1) },
         declared: {
             Draft(

@@ -38,7 +38,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
             []
         @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
         var byVariant: String?
-        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        @Flag(help: "Wait until every delivery has its final state, also with --send-at, and print progress.")
         var wait = false
         @Flag(help: "Send nothing: show what each audience would get, and what would not be sent any more.")
         var preview = false
@@ -148,7 +148,7 @@ struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
         subcommands: [ShowCommand<Send>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self])
 
     static let id: ArgumentHelp = "The push's ID."
-    static let show = Verb<ID<Self>, _>("get", "Shows a push and what has become of it.") { .getPush($0.id) }
+    static let show = Verb<ID<Self>, _>("get", "Shows a push and its state.") { .getPush($0.id) }
     static let delete = Verb<ID<Self>, _>(
         "cancel", "Withdraws a push of which nothing was sent.", aliases: ["delete"]
     ) { .cancelPush($0.id) }

@@ -74,7 +74,7 @@ struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
         @OptionGroup var channel: IDInApp<ChannelCommand>
-        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        @Flag(help: "Wait until every delivery has its final state, also with --send-at, and print progress.")
         var wait = false
 
         func run() async throws {

@@ -22,7 +22,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
     static let delete = Verb<ID<Self>, _>("delete", "Removes a webhook and its log.") { .deleteWebhook($0.id) }
     static let put = Change(
         configuration: .init(
-            commandName: "change", abstract: "Changes a webhook; what is not given stays as it is."),
+            commandName: "change", abstract: "Changes the given members of a webhook."),
         mayCreate: false, get: { .getWebhook($0) }, put: { .putWebhook($0, json: $1) },
         declared: {
             Draft(

@@ -15,7 +15,7 @@ enum RehearsalSettings {
 
     /// - Parameters:
     ///   - environment: this process's environment variables.
-    ///   - speed: the factor of compression. It also applies to the time for which channels are kept after an event.
+    ///   - speed: the factor of compression. It also divides GRANDSTAND_RETIRE_AFTER and GRANDSTAND_EVENT_QUIET_HOURS.
     /// - Throws: `ConfigurationError` with the name of the variable.
     static func of(_ environment: [String: String], speed: Double) throws -> [String: String] {
         var settings = environment.filter { kept.contains($0.key) }

@@ -47,9 +47,9 @@ struct SeasonCommand: AsyncParsableCommand {
             }
             let file = try await SeasonSource(source).read()
             do throws(CalendarFault) {
-                let wish = try CalendarPlan.Wish(
+                let request = try CalendarPlan.Request(
                     file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
-                return SeasonRun(server: access, declaration: declaration, wish: wish)
+                return SeasonRun(server: access, declaration: declaration, request: request)
             } catch {
                 throw StartError("\(source): line \(error.line): \(error.detail)")
             }

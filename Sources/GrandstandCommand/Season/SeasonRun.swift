@@ -11,14 +11,14 @@ internal import Synchronization
 struct SeasonRun: Sendable {
     let server: ServerAccess
     let declaration: CalendarDeclaration
-    let wish: CalendarPlan.Wish
+    let request: CalendarPlan.Request
 
     private let documents = EventDocuments.api
 
-    init(server: ServerAccess, declaration: CalendarDeclaration, wish: CalendarPlan.Wish) {
+    init(server: ServerAccess, declaration: CalendarDeclaration, request: CalendarPlan.Request) {
         self.server = server
         self.declaration = declaration
-        self.wish = wish
+        self.request = request
     }
 
     /// The most requests at a time.
@@ -31,7 +31,7 @@ struct SeasonRun: Sendable {
     /// The report of what a run would do, without doing it.
     func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
         let situation = try await situation()
-        let plan = CalendarPlan(wish, situation, documents: documents)
+        let plan = CalendarPlan(request, situation, documents: documents)
         var report = CalendarReport(plan)
         report.before = try await forecasts()
         report.after = report.before
@@ -49,7 +49,7 @@ struct SeasonRun: Sendable {
     /// - Returns: the report of what was done, whether removals were held back, and the number of refused changes.
     func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
         let before = try await forecasts()
-        var plan = CalendarPlan(wish, try await situation(), documents: documents)
+        var plan = CalendarPlan(request, try await situation(), documents: documents)
         var report = CalendarReport(plan)
         (report.create, report.change, report.cancel) = ([], [], [])
         var refusals: [CalendarProblem] = []
@@ -70,7 +70,7 @@ struct SeasonRun: Sendable {
                     CalendarProblem(line: nil, detail: "Others changed events each time; run it again.", uid: nil))
                 break
             }
-            plan = CalendarPlan(wish, try await situation(), documents: documents)
+            plan = CalendarPlan(request, try await situation(), documents: documents)
         }
         report.unchanged += over
         report.problems = plan.problems + refusals
@@ -87,7 +87,7 @@ struct SeasonRun: Sendable {
         var events = listed.events
         var situation = CalendarPlan.Situation(season: declaration.season, events: events, now: listed.now)
         let known = situation.known
-        let keys = Set(wish.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
+        let keys = Set(request.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
         let found = try await concurrently(Array(keys), "looking for events") { key -> (EventKey, SeasonEvent?, Bool) in
             let answer = try await server.answer(to: .getEvent(key.rawValue))
             switch answer.status {
