@@ -33,7 +33,7 @@ extension ConsoleDoor {
 }
 
 extension ConsoleActivity {
-    /// - Parameter gateway: knows how this process reached APNs recently.
+    /// - Parameter gateway: shows how this process reached APNs recently.
     init(_ overview: PostgresOverview, _ gateway: APNsClient, within reach: AppReach, now: Date) async throws {
         self.init(
             messages: try await overview.messages(within: reach, now: now),

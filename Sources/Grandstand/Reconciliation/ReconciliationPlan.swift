@@ -66,7 +66,7 @@ package struct ReconciliationPlan: Sendable {
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
     }
 
-    // MARK: What to ask
+    // MARK: Channels to read
 
     /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished or refused a
     /// message are read to be sure. Channels that an unanswered creation may have made, and channels to be adopted or
@@ -102,7 +102,7 @@ package struct ReconciliationPlan: Sendable {
         return decided < unanswered.count
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
     /// The actions that follow from the list and the readings.
     package func conclusions(

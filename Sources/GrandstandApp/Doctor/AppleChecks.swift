@@ -100,7 +100,7 @@ struct AppleChecks: Sendable {
         guard let answer = try? await connection.send(request, timeout: configuration.requestTimeout) else {
             return DoctorCheck(
                 "clock", of: subject, .warning, "no answer within \(configuration.requestTimeout)",
-                next: "try again; if it stays so, look at Apple's system status page")
+                next: "try again; if this continues, check Apple's system status page")
         }
         guard let text = answer[header: "date"], let date = HTTPDate.parse(text) else {
             return DoctorCheck(
@@ -117,7 +117,7 @@ struct AppleChecks: Sendable {
             next: "set this machine's clock by NTP: provider tokens carry its time")
     }
 
-    // MARK: What Apple says to an app
+    // MARK: Apps
 
     private func appChecks(_ address: APNsAddress, _ client: APNsClient, _ subject: String) async -> [DoctorCheck] {
         let answer = await client.listChannels(at: address)

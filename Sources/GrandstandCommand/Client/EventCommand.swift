@@ -54,7 +54,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     struct Filter: ParsableArguments {
         @Option(help: "scheduled, live, ended or cancelled.") var state: Word<Contract.EventState>?
         @Option(help: "Only events of this kind.") var kind: String?
-        @Option(help: "Only events of this season, as `grandstand season` made them.") var season: String?
+        @Option(help: "Only events of this season, as `grandstand season` declared them.") var season: String?
         @Option(help: "Only events of this app.") var app: String?
         @Option(help: "Only events that start at or after this time (RFC 3339).") var from: Moment?
         @Option(help: "Only events that start before this time (RFC 3339).") var to: Moment?
@@ -63,7 +63,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     struct Target: ParsableArguments {
         @OptionGroup var event: ID<EventCommand>
-        @Flag(help: "Send a last end first, so that no activity stays on a lock screen.") var end = false
+        @Flag(help: "First send an end, so that no activity stays on a lock screen.") var end = false
     }
 
     enum Receipts: Shown {
@@ -86,7 +86,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     struct Patch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Changes some of what an event declares, in one request.",
+            abstract: "Changes some members of an event, in one request.",
             discussion: """
                 The options are those of put. They are sent as a JSON Merge Patch (RFC 7396). Options override members of \
                 PATCH. null removes a member, objects are merged, lists are replaced whole.
@@ -110,7 +110,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     struct Reopen: ParsableArguments, Shown {
         @OptionGroup var event: ID<EventCommand>
-        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated. All of them without it.")
+        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated. Without it: all.")
         var audience: [String] = []
 
         func validate() throws {
@@ -133,13 +133,13 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     /// The options for an event's declaration.
     struct Fields: FieldOptions {
-        @Option(help: "What people know the event by.") var name: String?
-        @Option(help: "Who follows it; may be repeated. put keeps audiences that are not named, patch replaces all.")
+        @Option(help: "The name of the event, for people.") var name: String?
+        @Option(help: "An audience; may be repeated. put keeps audiences that are not named, patch replaces all.")
         var audience: [String] = []
         @Option(help: "A word for filtering, e.g. football.") var kind: String?
         @Option(help: "RFC 3339.") var startsAt: String?
         @Option(help: "RFC 3339.") var endsAt: String?
-        @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
+        @Option(help: "When channels are opened, RFC 3339. Without it: at once.") var channelsOpenAt: String?
         @Option(help: "Seconds before the start at which channels are opened. The time moves with the start.")
         var channelsOpenBefore: Int?
         @Option(help: "Default values for its messages, a JSON object: priority, staleAfter, …")
@@ -238,7 +238,7 @@ struct NamedAudience {
 /// `grandstand start`: the push that starts an event's activity for all followers.
 struct StartCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "Starts an event's Live Activity for everyone who follows.",
+        commandName: "start", abstract: "Starts an event's Live Activity for all followers of its topics.",
         subcommands: [
             ShowCommand<Preview>.self, ShowCommand<Now>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
         ])

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 
-/// The settings of the rehearsed server that affect what happens on a day: rates, limits, intervals. Its address,
-/// database, keys and APNs hosts are those of the rehearsal.
+/// The settings of the rehearsed server that affect the results: rates, limits, intervals. The rehearsal has its own
+/// address, database, keys and APNs hosts.
 enum RehearsalSettings {
     private static let kept: Set = [
         "GRANDSTAND_RATE_LIMIT", "GRANDSTAND_LOOKUP_RATE_LIMIT", "GRANDSTAND_MAX_CONNECTIONS",
