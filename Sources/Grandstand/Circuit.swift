@@ -21,7 +21,7 @@ package struct Circuit: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         /// The host answered. A refusal counts, too, because the host works.
         case alive
-        /// The host was not reachable, did not answer, or reported a problem of its own.
+        /// The host was not reachable, did not answer, or reported an internal problem.
         case failed
         /// The attempt says nothing about the host.
         case silent

@@ -92,7 +92,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         (.readOnly, ["session is read-only"]),
     ]
 
-    /// One sentence that says what is wrong. It contains no host and no user, so anybody may read it.
+    /// One sentence that describes the trouble. It contains no host and no user, so anybody may read it.
     package var finding: String {
         switch self {
         case .unreachable: "The database did not answer."

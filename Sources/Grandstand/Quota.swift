@@ -78,13 +78,13 @@ package struct Quota: Sendable, Hashable {
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// APNs refuses the provider tokens of the app's key, so nothing is sent.
         case keyRefused = "key-refused"
-        /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
+        /// Apple refuses all calls that need the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
         /// Apple refused the last creation because the app has no free place.
         case quotaExhausted = "quota-exhausted"
         /// Apple has channels that are missing from its list.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has new channels of unknown origin: a creation of ours without an answer, or another system.
+        /// Apple's list has new channels of unknown origin: an unanswered creation of this server, or another system.
         case ambiguousCreation = "ambiguous-creation"
         /// Unusually many installations are new: a thousand, and a tenth of those known before.
         case manyInstallations = "many-installations"

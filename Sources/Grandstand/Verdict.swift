@@ -21,7 +21,7 @@ package enum Verdict: Sendable, Equatable {
     /// is not sent again, because a phone could show a second activity.
     case unknown(reason: String)
 
-    /// The kind of message, as far as an answer's meaning depends on it.
+    /// The kinds of messages for which the same answer has different meanings.
     package enum Subject: Sendable, Hashable {
         /// A broadcast to a channel.
         case broadcast

@@ -66,7 +66,8 @@ package struct ShardClaim: Sendable, Hashable {
     package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date
-    /// Leases that ended by then are over. Earlier than `at` when leases could not be extended lately (`LeaseClock`).
+    /// Leases that ended before this time are over. It is earlier than `at` if leases could not be extended recently
+    /// (`LeaseClock`).
     package var leasesOver: Date
     /// Owners whose shards the replica has. If it has another lease, the answer to that claim was lost, so the owner may
     /// be claimed again. `nil`: not known.

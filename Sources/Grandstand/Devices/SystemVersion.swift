@@ -1,4 +1,4 @@
-/// The version of iOS or iPadOS, as far as starts depend on it.
+/// The version of iOS or iPadOS: only the parts that starts depend on.
 package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let major: Int
     package let minor: Int

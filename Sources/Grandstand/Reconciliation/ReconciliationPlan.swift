@@ -1,8 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Compares Apple's list with the ledger. First it says which channels to ask Apple about one by one, then, with those
-/// answers, what is to be done. Pure.
+/// Compares Apple's list with the ledger. First it returns the channels to read from Apple one by one. With those
+/// answers it then decides the actions. Pure.
 package struct ReconciliationPlan: Sendable {
     /// The result of reading one channel.
     package enum Reading: Sendable, Hashable {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The schedule of a rehearsed day: what is sent when, and which moment of the rehearsal stands for which time of the
-/// day. Pure.
+/// The schedule of a rehearsed day: the times of all messages, and the conversion between times of the day and times of
+/// the rehearsal. Pure.
 ///
 /// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
 /// end. Channels that opened earlier are open at once.

@@ -90,7 +90,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     }
 }
 
-/// The options of a message, whatever its recipients.
+/// The options of a message to any recipient.
 struct MessageOptions: ParsableArguments {
     static let discussion = "Give JSON as text, as @file, or as - for standard input. It reaches the app byte for byte."
 

@@ -122,7 +122,7 @@ struct DemoMatch: Sendable {
         guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.key, state)),
             case .unchanged = try await stage.organiser.send(.putState(event.key, state)),
             accepted.outcome == (broadcast.isEnd ? .end : broadcast.alert == nil ? .update : .rings)
-        else { throw PlayFailure("\(broadcast.label): the state was not told as it should be") }
+        else { throw PlayFailure("\(broadcast.label): the state had the wrong result") }
         return accepted
     }
 

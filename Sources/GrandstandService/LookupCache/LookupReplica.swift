@@ -51,7 +51,7 @@ package final class LookupReplica: Sendable {
         var confirmedAt: Date?
         var questions: RecentQuestions<LookupName>
         /// Answers from the database for names that memory has not read yet, until it has. Otherwise a client that was
-        /// given a channel could be told a moment later that there is none.
+        /// given a channel could get the answer a moment later that there is none.
         var told: [LookupName: Told] = [:]
     }
 
