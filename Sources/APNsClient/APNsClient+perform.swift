@@ -18,8 +18,9 @@ extension APNsClient {
     }
 
     /// Makes a call within the request timeout. A request that APNs never processed is repeated on another connection.
-    /// A request that APNs may have processed returns `unanswered`. A token that APNs calls expired, or replaced too
-    /// soon, is exchanged once. While APNs refuses the key's tokens, only one probe every few seconds is sent.
+    /// A request that APNs may have processed returns `unanswered`. If APNs says that the token expired or that tokens
+    /// change too often, another token is tried once. While APNs refuses the key's tokens, only one probe every few
+    /// seconds is sent.
     func perform(_ call: Call, at endpoint: Endpoint, for address: APNsAddress) async -> APNsAnswer<HTTP2Response> {
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(call, at: endpoint, as: use)
@@ -38,7 +39,7 @@ extension APNsClient {
         var why = "no connection to \(endpoint.authority) in time"
         var isTokenReplaced = false
         var isProbe = false
-        var refusing: ConnectionPool.Member?
+        var lastUsed: ConnectionPool.Member?
         var sends = 0
         while sends < Self.maximumSends {
             let remaining = clock.now.duration(to: deadline)
@@ -53,21 +54,21 @@ extension APNsClient {
                     }
                 }
                 let pool = try pool(endpoint, credentials, for: call.traffic)
-                guard let member = pool.ready(avoiding: refusing) else {
+                guard let member = pool.ready(avoiding: lastUsed) else {
                     try await pool.wait(until: deadline)
                     continue
                 }
-                refusing = member
+                lastUsed = member
                 sends += 1
                 let response = try await member.connection.send(request(call, endpoint, token), timeout: remaining)
                 let answer = Self.read(response)
                 switch answer {
                 case .accepted:
-                    member.prove()
+                    member.tokenAccepted()
                     standings.accepted(token, of: use)
                 // APNs checks the token first, so an answer about the channel means that it accepted the token.
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
-                    member.prove()
+                    member.tokenAccepted()
                     standings.accepted(token, of: use)
                 case .refused(let refusal) where !isTokenReplaced:
                     isTokenReplaced = true
@@ -93,10 +94,10 @@ extension APNsClient {
         return .unsent(why)
     }
 
-    /// The most times that one call is sent. Connections that keep refusing it are unlikely to accept it later.
+    /// The most times that one call is sent. Connections that keep lastUsed it are unlikely to accept it later.
     private static let maximumSends = 10
 
-    /// Whether the token was refused and there is another one to try.
+    /// Replaces a refused token. Returns whether there is another token to try.
     ///
     /// - Parameter isProbe: whether the call was a probe. Then the refusal has already been logged.
     private func replace(

@@ -37,7 +37,7 @@ extension APNsClient {
 extension ConnectionPool {
     /// The reachability by the connections of this pool.
     var reachability: APNsReachability {
-        let (hasOne, fault, silence) = glance
+        let (hasOne, fault, silence) = status
         if let silence { return .unreachable(reason: silence) }
         if hasOne { return .reachable }
         return fault.map { .unreachable(reason: $0.message) } ?? .unknown

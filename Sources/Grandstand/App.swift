@@ -7,7 +7,8 @@ package struct App: Sendable, Hashable {
     package var name: String
     /// The credentials of all environments without an entry in `overrides`.
     package var credentials: Credentials
-    /// Environments with another team or key. Apple has keys for one environment since February 2025.
+    /// Environments with another team or key. Since February 2025 Apple also issues keys that are valid in one
+    /// environment only.
     package var overrides: [APNsEnvironment: Override]
     /// The most channels that Grandstand may have in one environment; Apple's own limit is 10,000.
     package var channelLimit: Int

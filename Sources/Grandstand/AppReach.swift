@@ -65,7 +65,7 @@ package struct AppReach: Sendable, Hashable {
 
     /// The error for something outside the caller's reach.
     package var refusal: Problem {
-        guard self != .all else { return Problem(.forbidden, "The key does not reach this.") }
+        guard self != .all else { return Problem(.forbidden, "The key has no access to this.") }
         return Problem(
             .forbidden,
             "The key is for \(text) only; this belongs to "

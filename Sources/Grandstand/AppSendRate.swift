@@ -40,7 +40,7 @@ package struct AppSendRate: Sendable {
     private let api: API
     /// The rate of the app.
     package var rate = SendRate(.app)
-    /// Answers by lane, for lanes without their own limit. Counted while 429s come.
+    /// Answers by lane, for lanes without their own limit. It is empty until APNs answers 429.
     private var answers: [Int: Answers] = [:]
     /// The rates of lanes with their own limit.
     private var rates: [Int: SendRate] = [:]

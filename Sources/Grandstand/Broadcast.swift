@@ -64,7 +64,7 @@ package struct Broadcast: Sendable, Hashable {
     package var withdrawnBy: String?
     /// The outcome of the state that this broadcast was made of; `nil`: the organiser sent a broadcast, not a state.
     package var outcome: StateOutcome?
-    /// Which of the rules that ring held then.
+    /// The index in the content type's `rings` of the rule that matched; `nil`: none did.
     package var rule: Int?
     /// The request with the event's defaults filled in; `nil`: it was not loaded.
     package var request: BroadcastRequest?

@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// The preview of a state, as if the server accepted it now.
 package struct StateRehearsal: Sendable, Hashable {
     package var outcome: StateOutcome
-    /// Which of the rules that ring holds.
+    /// The index in the content type's `rings` of the rule that matches; `nil`: none does.
     package var rule: Int?
     /// When its message would be sent; `nil`: nothing is sent.
     package var goesAt: Date?

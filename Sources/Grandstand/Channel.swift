@@ -54,7 +54,7 @@ package struct Channel: Sendable, Hashable {
         case creating
         /// Apple has issued an ID, and lookups return it.
         case active
-        /// No event needs it any more. It is kept as long as a device may still use it.
+        /// No event needs it. It is kept while a device may still use it.
         case retiring
         /// The server is asking Apple to delete it.
         case deleting

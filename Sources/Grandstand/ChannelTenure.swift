@@ -54,8 +54,8 @@ package struct ChannelTenure: Sendable, Hashable {
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
     }
 
-    /// Since when an event should no longer need the channel that it still has: its `end` is late, or the deletion of
-    /// its channel is.
+    /// The time after which an event should no longer have a channel. From then on, its `end` or the deletion of its
+    /// channel is late.
     ///
     /// - Parameter retireAt: until when the channel of a finished event is kept; `nil`: its retirement has not begun.
     package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {

@@ -21,7 +21,7 @@ package struct Circuit: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         /// The host answered. A refusal counts, too, because the host works.
         case alive
-        /// The host was not reachable, did not answer, or reported a problem of its own.
+        /// The host was not reachable, did not answer, or reported an internal problem.
         case failed
         /// The attempt says nothing about the host.
         case silent
@@ -37,7 +37,6 @@ package struct Circuit: Sendable, Equatable {
 
         /// One broken connection may carry a hundred requests. A retry repairs that, so the threshold is higher. Probes
         /// come soon, because a match does not wait.
-        /// on meanwhile.
         package static let apns = Rule(
             threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
             pauses: RetryPolicy(base: 0.5, ceiling: 5))
@@ -48,7 +47,7 @@ package struct Circuit: Sendable, Equatable {
     package private(set) var state = State.closed(failures: 0, since: nil)
     private let rule: Rule
 
-    /// APNs'.
+    /// The values for APNs.
     package static let threshold = 20
     package static let minimumOutage: TimeInterval = 0.5
 

@@ -1,5 +1,5 @@
-/// What is wrong with the database, by what an operator has to do about it. Readiness, log, metric, alert, `doctor` and
-/// the text of a 503 use the same words.
+/// The kinds of trouble with the database. Each needs a different action of the operator. Readiness, log, metric,
+/// alert, `doctor` and the text of a 503 use the same words.
 package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     /// No connection: PostgreSQL does not run there, or the network is broken.
     case unreachable
@@ -92,7 +92,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         (.readOnly, ["session is read-only"]),
     ]
 
-    /// One sentence that says what is wrong. It contains no host and no user, so anybody may read it.
+    /// One sentence that describes the trouble. It contains no host and no user, so anybody may read it.
     package var finding: String {
         switch self {
         case .unreachable: "The database did not answer."
@@ -100,7 +100,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
             "The database refuses this server's user, password or database name, or a grant is missing."
         case .tooFewConnections: "The database has no connection left for this process."
         case .diskFull: "The database's disk is full."
-        case .serverFault: "The database's server has no memory left or cannot read its disk."
+        case .serverFault: "The database server has no memory left or cannot read its disk."
         case .readOnly: "The database takes no writes now: it is a standby, or was set read-only."
         case .standbyAway: "The database waits for a synchronous standby that does not confirm commits."
         case .slow: "The database took too long."
@@ -113,24 +113,24 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     package var advice: String {
         switch self {
         case .unreachable:
-            "Start PostgreSQL or mend the way to it (`grandstand doctor` says which), then try again."
+            "Start PostgreSQL, or repair the network to it (`grandstand doctor` shows which), then try again."
         case .accessRefused:
-            "Correct user and password in DATABASE_URL, or let the user in (pg_hba.conf, GRANT); the server's log has "
-                + "PostgreSQL's words."
+            "Correct user and password in DATABASE_URL, or let the user in (pg_hba.conf, GRANT); this server's log has "
+                + "PostgreSQL's message."
         case .tooFewConnections:
             "Raise max_connections there, or lower GRANDSTAND_DATABASE_CONNECTIONS of each process, then try again."
         case .diskFull:
-            "Free or add space where PostgreSQL keeps its data, then try again: everything goes on by itself."
-        case .serverFault: "PostgreSQL's log says which; try again when it is mended."
-        case .readOnly: "Promote it, or name a primary in DATABASE_URL, then try again."
+            "Free or add space where PostgreSQL keeps its data, then try again. The server resumes by itself."
+        case .serverFault: "PostgreSQL's log shows which. Try again when it is repaired."
+        case .readOnly: "Promote it, or set DATABASE_URL to a primary, then try again."
         case .standbyAway:
-            "Bring the standby back, or take it out of synchronous_standby_names at the primary; then try again, a POST "
-                + "with the same Idempotency-Key."
+            "Start the standby again, or remove it from synchronous_standby_names on the primary. Then try again; "
+                + "repeat a POST with the same Idempotency-Key."
         case .slow:
-            "pg_stat_activity there says what it waits for: a lock, its disk. Then try again, a POST with the same "
-                + "Idempotency-Key."
-        case .schema: "Run `grandstand migrate` with this version, or start the version that the database is for."
-        case .clockOff: "Set both machines' clocks by NTP; what was accepted goes by itself then."
+            "pg_stat_activity there shows what it waits for: a lock, or its disk. Then try again; repeat a POST with "
+                + "the same Idempotency-Key."
+        case .schema: "Run `grandstand migrate` with this version, or start the version that fits the database."
+        case .clockOff: "Set both machines' clocks by NTP. Accepted messages are then sent by themselves."
         }
     }
 

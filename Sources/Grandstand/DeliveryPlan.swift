@@ -10,7 +10,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         /// The payload for its variant.
         package var payload: BroadcastPayload
         package var priority: APNsPriority
-        /// Its priority without its alert.
+        /// The priority if the message is sent without its alert.
         package var plainPriority: APNsPriority
         /// When the alert becomes too old. After that the content is sent without the alert. `nil`: there is no alert.
         package var ringsUntil: Date?
@@ -121,7 +121,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         return kept
     }
 
-    /// Warns of audiences that do not get this message to all, because they already got their `end`.
+    /// Warns about audiences that do not get this message, because they already got their `end`.
     package mutating func warn(ended: [Audience]) {
         guard !ended.isEmpty else { return }
         let names = ended.map(\.id.words)
@@ -136,7 +136,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         warnings.append(
             "There is no place for the channel of \(audiences.map(\.id.words).joined(separator: ", ")): the app has as many "
                 + "channels as its limit or Apple allows. This waits for the channel until \(RFC3339.text(expiresAt)), and is "
-                + "not sent if there is none by then. GET /v1/quotas says which channels take the places.")
+                + "not sent if there is none by then. GET /v1/quotas shows which channels use the places.")
     }
 
     /// Checks the size limit of this kind of lane. A token's limit is lower than a channel's.

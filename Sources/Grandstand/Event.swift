@@ -71,7 +71,7 @@ package struct Event: Sendable, Hashable {
     package var reopenedAt: Date?
     /// Changes with every write of the specification.
     package var version: Int
-    /// Effects of the declaration that cannot be undone; `nil`: the event was read, not just declared.
+    /// Effects of the declaration that cannot be undone; `nil`: the event was read, not declared.
     package var warnings: [String]?
 
     package init(

@@ -12,7 +12,7 @@ package struct EventDocument: Sendable, Hashable {
         for member in all { self[member.name] = member.value.bytes }
     }
 
-    /// - Parameter shown: an event in the form of the API's answers. Its declaration is taken from it.
+    /// - Parameter shown: an event in the form of the API's answers. The document gets its declaration.
     package init(shown: JSONValue) {
         guard case .object(let all) = shown.kind else { return }
         for member in all where !Self.readOnly.contains(member.name) {
@@ -72,20 +72,21 @@ package struct EventDocument: Sendable, Hashable {
     }
 }
 
-/// The way between declarations and their documents: the API's own, so that whatever an event may declare an entry of a calendar may.
+/// Converts between declarations and their documents. It uses the API's own reading and writing, so that a calendar
+/// entry may declare everything that the API allows.
 package struct EventDocuments: Sendable {
     package typealias Read = @Sendable (EventKey, JSONValue) throws(Problem) -> EventSpecification
     package typealias Show = @Sendable (EventSpecification) -> [UInt8]
 
     private let readBody: Read
     private let show: Show
-    /// The most bytes that the server takes.
+    /// The most bytes of a body that the server accepts.
     package let maximumBytes: Int
 
     /// - Parameters:
-    ///   - maximumBytes: the most that the body of a PUT has.
-    ///   - read: the body of a PUT.
-    ///   - show: the event as the API shows it; of its declaration `read` makes the same again.
+    ///   - maximumBytes: the most bytes of a PUT body.
+    ///   - read: reads a PUT body.
+    ///   - show: writes the event as the API shows it. `read` gives the same declaration again for it.
     package init(maximumBytes: Int, read: @escaping Read, show: @escaping Show) {
         self.maximumBytes = maximumBytes
         readBody = read

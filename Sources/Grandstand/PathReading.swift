@@ -34,7 +34,7 @@ extension PathReading {
         let text = text("environment")
         guard let environment = APNsEnvironment(rawValue: text) else {
             throw Problem(
-                .notFound, "\(JSONText.quoted(text)) is no environment; there are development and production.",
+                .notFound, "\(JSONText.quoted(text)) is not an environment; use development or production.",
                 errors: [FieldError(pointer: "environment", detail: "development or production was expected.")])
         }
         return environment
@@ -58,7 +58,7 @@ extension PathReading {
     package func id(_ name: String = "id", orThrow kind: Problem.Kind) throws(Problem) -> UUID {
         let text = text(name)
         guard let id = UUID(uuidString: text) else {
-            throw Problem(kind, "\(JSONText.quoted(text)) is not an ID of ours; those are UUIDs.")
+            throw Problem(kind, "\(JSONText.quoted(text)) is not a valid ID; IDs are UUIDs.")
         }
         return id
     }

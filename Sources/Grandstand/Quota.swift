@@ -19,9 +19,9 @@ package struct Quota: Sendable, Hashable {
     package var unmanaged: Int
     /// The alarm of the last reconciliation.
     package var reconciliationAlarm: ReconciliationReport.Alarm?
-    /// APNs refuses the provider tokens of the key that signs for the app.
+    /// Set while APNs refuses the provider tokens of the key that signs for the app.
     package var keyRefused: KeyRefused?
-    /// Apple refused the last call that needs the app's Broadcast capability.
+    /// Whether Apple refused the last call that needs the app's Broadcast capability.
     package var isCapabilityOff: Bool
     /// Since when Apple refuses to create channels because there is no free place; `nil`: the last answered creation
     /// succeeded. This does not depend on Apple's list. It also shows that Apple allows the app fewer channels than our
@@ -78,13 +78,13 @@ package struct Quota: Sendable, Hashable {
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// APNs refuses the provider tokens of the app's key, so nothing is sent.
         case keyRefused = "key-refused"
-        /// Apple refuses whatever needs the Broadcast capability, or every known channel vanished at once.
+        /// Apple refuses all calls that need the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
         /// Apple refused the last creation because the app has no free place.
         case quotaExhausted = "quota-exhausted"
         /// Apple has channels that are missing from its list.
         case listIncomplete = "list-incomplete"
-        /// Apple's list has new channels of unknown origin: a creation of ours without an answer, or another system.
+        /// Apple's list has new channels of unknown origin: an unanswered creation of this server, or another system.
         case ambiguousCreation = "ambiguous-creation"
         /// Unusually many installations are new: a thousand, and a tenth of those known before.
         case manyInstallations = "many-installations"
@@ -158,9 +158,9 @@ extension Problem {
             return Problem(
                 .quotaExhausted,
                 "APNs refused to create the channel: \(apns.reason). It has no place left for \(address.bundleID) in "
-                    + "\(address.environment.rawValue), though \(used) channels are managed here, \(reserved) are on their "
-                    + "way, and the app's limit is \(limit). Others take Apple's places: a reconciliation lists, adopts or "
-                    + "deletes them.",
+                    + "\(address.environment.rawValue), although this server manages \(used) channels, is creating "
+                    + "\(reserved), and the app's limit is \(limit). Channels of other systems use the places: a "
+                    + "reconciliation lists, adopts or deletes them.",
                 apns: apns, members: members)
         }
         let advice =
@@ -169,7 +169,7 @@ extension Problem {
             : "End or delete events that are over, or raise the app's channelLimit."
         return Problem(
             .quotaExhausted,
-            "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) on their way; "
+            "\(address.bundleID) has \(used) channels in \(address.environment.rawValue) and \(reserved) that are being created; "
                 + "the limit is \(limit). \(advice)",
             members: members)
     }

@@ -19,7 +19,7 @@ package struct Reopening: Sendable, Hashable {
         package var outcome: Outcome
         /// Apple's ID of the channel that was lost.
         package var lostChannelID: String?
-        /// APNs may have forwarded an `end` to devices.
+        /// Whether APNs may have forwarded an `end` to devices.
         package var mayHaveEnded: Bool
 
         package init(
@@ -52,13 +52,13 @@ package struct Reopening: Sendable, Hashable {
             var warnings: [String] = []
             if let lost = part.lostChannelID {
                 warnings.append(
-                    "The channel \(lost) of \(app) is gone, and its followers are lost. Another is made; lookups of the "
-                        + "event find that.")
+                    "The channel \(lost) of \(app) was deleted, and its followers are lost. A new channel is created; "
+                        + "lookups of the event return it.")
             }
             if part.mayHaveEnded {
                 warnings.append(
-                    "APNs took an end for \(app), or may have. An activity that got it is over: Apple lets nobody bring it back. "
-                        + "The others go on.")
+                    "APNs accepted an end for \(app), or may have accepted it. An activity that received it cannot be "
+                        + "restored. The others continue.")
             }
             return warnings
         }

@@ -26,8 +26,9 @@ package struct RetryPolicy: Sendable, Hashable {
     /// own.
     package static let capability = RetryPolicy(base: 2, ceiling: 60)
 
-    /// For creations that Apple refused because no place is free. Nothing tells us when a place becomes free or the
-    /// limit is raised. So one creation of the app retries at this interval, and the others wait for its result.
+    /// For creations that Apple refused because no place is free. The server is not informed when a place becomes free
+    /// or the limit is raised. So one creation of the app retries at this interval, and the others wait for its
+    /// result.
     package static let places = RetryPolicy(base: 15, ceiling: 15)
 
     /// When to try again after `attempts` failures (at least 1).

@@ -63,9 +63,9 @@ package struct SendRate: Sendable, Hashable {
         var accepted = 0
         var tokens = 0.0
         var tokensAt: Date
-        /// The tokens were used up when they were last looked at.
+        /// Whether the tokens were used up at the last check.
         var isUsed = true
-        /// Nothing is sent before this.
+        /// Nothing is sent before this time.
         var blockedUntil: Date
         /// Seconds of the last pause that was made because nothing was accepted; 0 after an acceptance.
         var hold: TimeInterval = 0
@@ -138,14 +138,14 @@ package struct SendRate: Sendable, Hashable {
     /// Requests a second; `nil`: there is no limit.
     package var perSecond: Double? { limit?.rate }
 
-    /// How many requests may go now; `nil`: any number.
+    /// How many requests may be sent now; `nil`: any number.
     package func allowance(at now: Date) -> Int? {
         guard let limit = limit?.refilled(at: now) else { return nil }
         guard limit.blockedUntil <= now, limit.tokens + 1e-6 >= limit.least else { return 0 }
         return Int(limit.tokens + 1e-6)
     }
 
-    /// When the next requests may go, if they may not now; `nil`: there is no limit.
+    /// When the next requests may be sent, if not now; `nil`: there is no limit.
     package func nextToken(at now: Date) -> Date? {
         guard let limit = limit?.refilled(at: now) else { return nil }
         let missing = max(0, limit.least - limit.tokens)
@@ -161,7 +161,7 @@ package struct SendRate: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// APNs accepted a request.
+    /// Records that APNs accepted a request.
     package mutating func accepted(sentAt: Date, at now: Date) {
         turn(to: now)
         slots[slot % slots.count] += 1
@@ -170,7 +170,7 @@ package struct SendRate: Sendable, Hashable {
         limit?.hold = 0
     }
 
-    /// APNs answered 429. A request that was sent before the rate was last lowered says nothing new.
+    /// Records that APNs answered 429. A request that was sent before the rate was last lowered says nothing new.
     ///
     /// - Parameters:
     ///   - retryAfter: seconds that APNs asked to wait.

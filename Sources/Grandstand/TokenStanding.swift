@@ -13,7 +13,7 @@ package struct KeyUse: Sendable, Hashable {
     }
 }
 
-/// APNs refuses the provider tokens of a key.
+/// A refusal by APNs of the provider tokens of a key.
 package struct KeyRefusal: Sendable, Hashable {
     /// Apple's reason of the newest refusal.
     package var reason: APNsReason
@@ -41,7 +41,7 @@ package struct TokenStanding: Sendable, Equatable {
         case send
         /// Send it, to see whether APNs accepts the token again.
         case probe
-        /// Wait for so many seconds: then the next probe may go.
+        /// Wait this many seconds. Then the next probe may be sent.
         case wait(KeyRefusal, seconds: TimeInterval)
     }
 
@@ -50,7 +50,7 @@ package struct TokenStanding: Sendable, Equatable {
     /// Seconds between two probes.
     package static let pause: TimeInterval = 3
 
-    /// The refusal that stands; `nil` while requests are sent.
+    /// The current refusal; `nil` while requests are sent.
     package private(set) var refusal: KeyRefusal?
     private var key: [UInt8] = []
     private var refusals = 0
@@ -71,10 +71,10 @@ package struct TokenStanding: Sendable, Equatable {
         return .wait(refusal, seconds: wait)
     }
 
-    /// Tokens are signed with this key from now on.
+    /// Records that tokens are signed with this key from now on.
     ///
     /// - Parameter key: the fingerprint of the key.
-    /// - Returns: the refusal that was current and ends because the key is another one; `nil`: there was none.
+    /// - Returns: the refusal that ends because the key is another one; `nil`: there was none.
     package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
         guard key != self.key else { return nil }
         let ended = refusal
@@ -83,7 +83,7 @@ package struct TokenStanding: Sendable, Equatable {
         return ended
     }
 
-    /// APNs refused a token that the key signed.
+    /// Records that APNs refused a token that the key signed.
     ///
     /// - Returns: whether requests wait from now on.
     package mutating func refused(_ reason: APNsReason, key: [UInt8], now: Date) -> Bool {
@@ -99,9 +99,9 @@ package struct TokenStanding: Sendable, Equatable {
         return begins
     }
 
-    /// APNs accepted a token that the key signed.
+    /// Records that APNs accepted a token that the key signed.
     ///
-    /// - Returns: the refusal that ends with it.
+    /// - Returns: the refusal that ends now; `nil`: there was none.
     package mutating func accepted(key: [UInt8]) -> KeyRefusal? {
         guard key == self.key, refusals > 0 else { return nil }
         let ended = refusal

@@ -1,6 +1,6 @@
 internal import GrandstandContract
 
-/// The name that tells the audiences of one app and environment apart: a language, home or away. An audience may have
+/// The name that distinguishes the audiences of one app and environment: a language, home or away. An audience may have
 /// none.
 package struct Variant: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String

@@ -1,7 +1,8 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The consequence of APNs' answer to a delivery. Pure: answer, attempts, deadline and now decide.
+/// The consequence of APNs' answer to a delivery. Pure: it depends on the answer, the attempts, the deadline and the
+/// time.
 package enum Verdict: Sendable, Equatable {
     /// Apple said 200.
     case accepted(APNsReceipt)
@@ -16,11 +17,11 @@ package enum Verdict: Sendable, Equatable {
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
-    /// A start got no answer, or an answer that does not say whether it was made (`APNsRefusal.leavesOpen`). It is not
-    /// sent again, because a phone could show a second card.
+    /// A start got no answer, or an answer that does not say whether APNs processed it (`APNsRefusal.leavesOpen`). It
+    /// is not sent again, because a phone could show a second activity.
     case unknown(reason: String)
 
-    /// The kind of message, as far as an answer's meaning depends on it.
+    /// The kinds of messages for which the same answer has different meanings.
     package enum Subject: Sendable, Hashable {
         /// A broadcast to a channel.
         case broadcast

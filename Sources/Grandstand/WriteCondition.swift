@@ -11,7 +11,7 @@ package enum WriteCondition: Sendable, Hashable {
 
     /// The problem when `absent` is required but something exists.
     package static let taken = Problem(
-        .versionMismatch, "There is one already, and If-None-Match: * asks for none.")
+        .versionMismatch, "It already exists, but If-None-Match: * requires that it does not.")
 
     /// - Parameter version: the present version; `nil`: there is none.
     /// - Throws: `version-mismatch`.
@@ -26,7 +26,7 @@ package enum WriteCondition: Sendable, Hashable {
             throw Problem(
                 .versionMismatch,
                 version == nil
-                    ? "There is none, and If-Match asks for one."
+                    ? "It does not exist, but If-Match requires it."
                     : "It was changed since you read it. GET it again, and send your change with the ETag of that answer."
             )
         }

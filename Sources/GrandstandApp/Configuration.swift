@@ -86,7 +86,7 @@ package struct Configuration: Sendable {
     package var laneInterval: TimeInterval
     /// The same for activities by token whose users turned frequent updates off. Alerts do not wait.
     package var infrequentInterval: TimeInterval
-    /// Seconds for which an alert rings if the broadcast does not say it.
+    /// Seconds after which an alert is too old, if the broadcast has no `expiresIn`.
     package var alertFreshness: TimeInterval
     /// How long events hold their channels.
     package var tenure: ChannelTenure
@@ -115,7 +115,7 @@ package struct Configuration: Sendable {
     package var webhookTrustedFile: String?
     /// The most open live views in this process.
     package var streams: Int
-    /// The most of these with one key.
+    /// The most open live views for one key.
     package var streamsPerKey: Int
     /// How long a stop waits for requests in flight.
     package var drain: Duration
@@ -200,11 +200,12 @@ extension Configuration {
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
         if roles == [.lookup], settings["DATABASE_URL"] == nil {
-            throw ConfigurationError("DATABASE_URL", "is needed with GRANDSTAND_ROLES=lookup, which only reads")
+            throw ConfigurationError("DATABASE_URL", "must be set with GRANDSTAND_ROLES=lookup, which only reads")
         }
         if !roles.isDisjoint(with: [.api, .lookup]), let operationsPort, operationsPort == port, port != 0 {
             throw ConfigurationError(
-                "GRANDSTAND_OPERATIONS_PORT", "\(port) is GRANDSTAND_PORT, too; leave this out or name another port")
+                "GRANDSTAND_OPERATIONS_PORT",
+                "\(port) is also GRANDSTAND_PORT; unset this variable or choose another port")
         }
         webhookNetworks = NetworkGuard(
             allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
@@ -225,8 +226,8 @@ extension Configuration {
         switch (certificate, key) {
         case (nil, nil): return nil
         case (let certificate?, let key?): return TLS(certificatePath: certificate, keyPath: key)
-        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "is needed beside GRANDSTAND_TLS_KEY")
-        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "is needed beside GRANDSTAND_TLS_CERT")
+        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "must be set together with GRANDSTAND_TLS_KEY")
+        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "must be set together with GRANDSTAND_TLS_CERT")
         }
     }
 }

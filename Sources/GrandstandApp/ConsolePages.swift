@@ -20,7 +20,7 @@ extension MountedPages {
 }
 
 extension ConsoleDoor {
-    fileprivate init(_ door: PageDoor) {
+    fileprivate init(_ door: PageAccess) {
         self.init(
             identify: { try await door.identify($0) }, resume: { try door.resume($0) },
             refusal: { door.refusal($0) },
@@ -33,7 +33,7 @@ extension ConsoleDoor {
 }
 
 extension ConsoleActivity {
-    /// - Parameter gateway: knows how this process reached APNs recently.
+    /// - Parameter gateway: shows how this process reached APNs recently.
     init(_ overview: PostgresOverview, _ gateway: APNsClient, within reach: AppReach, now: Date) async throws {
         self.init(
             messages: try await overview.messages(within: reach, now: now),

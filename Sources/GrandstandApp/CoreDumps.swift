@@ -6,10 +6,10 @@
     internal import Darwin
 #endif
 
-/// This process's memory contains private keys and tokens, so it must not be written to a disk after a crash.
+/// Core dumps would contain this process's private keys and tokens, so they must not be written to a disk.
 package enum CoreDumps {
     /// Turns core dumps off for this process and its children. If the system pipes dumps to a program, it may still do
-    /// so; an administrator has to turn that off.
+    /// so; an administrator must turn that off.
     package static func disable() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)

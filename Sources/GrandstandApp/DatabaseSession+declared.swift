@@ -17,7 +17,7 @@ extension DatabaseSession {
             .items.map(\.type)
     }
 
-    /// `nil`: there is no such app.
+    /// The app with this bundle ID; `nil`: there is no such app.
     package func declaredApp(_ bundleID: BundleID) async throws -> App? {
         try await PostgresAppStore(Database(pool)).app(bundleID)
     }

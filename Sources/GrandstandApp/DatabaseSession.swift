@@ -189,9 +189,9 @@ package struct DatabaseSession: Sendable {
     package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
 
     /// Applies the missing migrations and returns their names.
+    ///
     /// - Parameter waiting: called when a migration waits for a lock, with a description of the session that may hold
     ///   it.
-    /// - Parameter waiting: is told when a migration waits for a lock that another session holds, and which session that may be.
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
             try await requireVersion()
@@ -264,9 +264,9 @@ package struct DatabaseSession: Sendable {
             throw Self.explain(error)
         }
         throw StartError(
-            "DATABASE_URL: the connection pooler there lends its sessions transaction by transaction; LISTEN, prepared "
-                + "statements and settings need sessions of their own: set `pool_mode = session` for this database and "
-                + "user in pgbouncer.ini, or name PostgreSQL itself")
+            "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
+                + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
+                + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
     }
 
     private func requireCurrentSchema() async throws {

@@ -7,8 +7,9 @@ internal import PrometheusMetrics
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Knows the database's present troubles. It checks the database every few seconds and when readiness is asked for, and
-/// it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is over.
+/// Knows the database's present troubles. It checks the database every few seconds and before readiness is answered,
+/// and it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is
+/// over.
 final class DatabaseWatch: Service {
     private struct State {
         /// The result of the last check; `nil`: the database is healthy.
@@ -23,7 +24,7 @@ final class DatabaseWatch: Service {
 
     /// The time between two regular checks.
     private static let interval = Duration.seconds(2)
-    /// How long a trouble of a statement is taken to last.
+    /// How long a trouble of a statement counts as present.
     private static let memory = Duration.seconds(10)
     /// How long readiness waits for a check.
     private static let wait = Duration.milliseconds(150)
@@ -117,7 +118,7 @@ final class DatabaseWatch: Service {
             return state.told
         }
         guard first?.trouble != before else { return }
-        guard let first else { return logger.notice("the database does its work again") }
+        guard let first else { return logger.notice("the database works again") }
         logger.error(
             "\(first.detail)",
             metadata: ["trouble": "\(first.trouble.rawValue)"].merging(first.cause.map { ["error": "\($0)"] } ?? [:]) {

@@ -24,7 +24,7 @@ struct GatewayCare: Service {
     private func reload() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             gateway.reloadKeys()
-            logger.notice("key files will be read anew")
+            logger.notice("key files will be read again")
         }
     }
 

@@ -79,9 +79,9 @@ extension ConnectionDeadlines.Limits {
     }
 }
 
-/// Whether an address can be listened on.
+/// Checks addresses to listen on.
 enum ListeningAddress {
-    /// Checks whether the address can be listened on, before anything is opened.
+    /// Checks whether a server can listen on the address, before anything is opened.
     ///
     /// - Throws: `StartError` with host and port.
     static func probe(_ host: String, _ port: Int, variable: String) async throws(StartError) {
@@ -92,8 +92,8 @@ enum ListeningAddress {
             try await channel.close()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw StartError(
-                "\(variable): port \(port) on \(host) is in use; stop what listens there or choose another, 0 for any "
-                    + "free one")
+                "\(variable): port \(port) on \(host) is in use; stop the program that listens there, or choose "
+                    + "another port; 0 picks a free one")
         } catch {
             throw StartError("GRANDSTAND_HOST: cannot listen on \(host):\(port): \(error)")
         }

@@ -42,8 +42,8 @@ package struct Server: Sendable {
     /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { resources.database.url }
 
-    /// The longest time of a stop. If it takes longer, something cannot be cancelled. `nil`: as long as the embedded
-    /// PostgreSQL takes to stop.
+    /// The longest time of a stop. If it takes longer, some work cannot be cancelled. `nil`: the time depends on the
+    /// embedded PostgreSQL.
     package var longestStop: Duration? {
         if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
     }
@@ -104,7 +104,7 @@ package struct Server: Sendable {
         do {
             try result.get()
         } catch is CancellationError where drain.hasBegun {
-            logger.warning("the stop was cut short at the end of its time: GRANDSTAND_DRAIN_SECONDS")
+            logger.warning("the stop took longer than GRANDSTAND_DRAIN_SECONDS allows, so work under way was cancelled")
         }
     }
 
@@ -144,14 +144,14 @@ package struct Server: Sendable {
     }
 }
 
-/// The first service that a stop reaches.
+/// The service that a stop reaches first.
 private struct StopBeginning: Service {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     func run() async {
-        // If a service fails, it cancels the others. No stop was requested in this case.
+        // If a service fails, the group cancels the others. Then no stop was requested.
         guard (try? await gracefulShutdown()) != nil else { return }
         body()
     }

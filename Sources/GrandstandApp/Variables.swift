@@ -40,11 +40,11 @@ struct Variables {
         for candidate in candidates where !known.contains(candidate) {
             let name = candidate.dropFirst(Self.prefix.count)
             if known.contains(String(name)) {
-                throw ConfigurationError(candidate, "is no setting; \(name) is one")
+                throw ConfigurationError(candidate, "is not a setting; \(name) is one")
             }
             let nearest = known.sorted().map { ($0, Self.distance(candidate, $0)) }.min { $0.1 < $1.1 }
             if let (setting, edits) = nearest, edits <= max(2, name.count / 4) {
-                throw ConfigurationError(candidate, "is no setting; \(setting) is one")
+                throw ConfigurationError(candidate, "is not a setting; \(setting) is one")
             }
         }
     }
@@ -108,7 +108,7 @@ struct Variables {
         guard let text = self[variable] else { return nil }
         guard let choice = Choice(rawValue: text.lowercased()) else {
             let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationError(variable, "\(text) is none of \(words)")
+            throw ConfigurationError(variable, "\(text) is not one of \(words)")
         }
         return choice
     }
@@ -128,7 +128,7 @@ struct Variables {
         for word in (self[variable] ?? "").split(separator: ",") {
             let text = String(word.filter { $0 != " " })
             guard let network = IPNetwork(text) else {
-                throw ConfigurationError(variable, "\(text) is no address range such as 10.0.0.0/8 or fd00::/8")
+                throw ConfigurationError(variable, "\(text) is not an address range such as 10.0.0.0/8 or fd00::/8")
             }
             networks.append(network)
         }
@@ -145,7 +145,7 @@ struct Variables {
             let word = word.trimmingPrefix { $0 == " " }
             guard let choice = Choice(rawValue: String(word)), choices.insert(choice).inserted else {
                 let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ConfigurationError(variable, "\(text) is no list of some of \(words), separated by commas")
+                throw ConfigurationError(variable, "\(text) is not a list of words from \(words), separated by commas")
             }
         }
         return choices

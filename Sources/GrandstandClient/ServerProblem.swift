@@ -46,7 +46,7 @@ public struct ServerProblem: Error, Sendable, Hashable {
             retryAfter: retryAfter)
     }
 
-    /// Reads an answer. If it is not a problem document, makes a problem that says so.
+    /// Reads a problem document. Otherwise makes a problem from the status and the first 200 bytes of the body.
     public init(_ answer: GrandstandClient.Answer) {
         let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
         self.init(

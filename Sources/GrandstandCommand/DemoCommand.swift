@@ -6,17 +6,17 @@ internal import Foundation
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Plays a match through the public API against the simulator, on a database of its own.",
+        abstract: "Plays a match through the public API against the simulator, with its own database.",
         discussion: """
             Starts an embedded PostgreSQL, the APNs simulator and the server in a temporary folder, plays the 2022 \
-            World Cup final and Apple's sample adventure, starts a final on a thousand phones, and stays up for you \
-            to try; with --once it ends there, with exit code 1 if any step did not do what it should.
+            World Cup final and Apple's sample adventure, starts a final on a thousand phones, and then keeps running so that you \
+            can try it. With --once it ends then; the exit code is 1 if any step failed.
             """)
 
     @Flag(help: "End when the match is over.")
     var once = false
 
-    @Option(help: "Where the API listens; 0 picks a free port. With --once: 0.")
+    @Option(help: "The port of the API; 0 picks a free port. With --once: 0.")
     var port = 8080
 
     func run() async throws {

@@ -7,10 +7,11 @@ internal import Logging
 /// `grandstand doctor`: checks everything from this machine's settings to Apple's answers.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Checks the installation, in order, and says what to do about each failure.",
+        commandName: "doctor",
+        abstract: "Checks the installation, step by step, and says what to do about each failure.",
         discussion: """
-            Looks at settings, database, migrations and key files, then at the way to APNs (DNS, TCP, TLS, HTTP/2, the \
-            clock) and at what APNs says to each app in each environment. Changes nothing. Exits 1 when something failed.
+            Checks settings, database, migrations and key files, then the connection to APNs (DNS, TCP, TLS, HTTP/2, the \
+            clock) and the answer of APNs for each app in each environment. Changes nothing. Exits 1 if a check failed.
             """)
 
     @Option(help: "Only this app, by its bundle ID.")

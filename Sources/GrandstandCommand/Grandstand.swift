@@ -7,9 +7,9 @@ struct GrandstandTool: AsyncParsableCommand {
         commandName: "grandstand",
         abstract: "APNs broadcast channels for Live Activities: events, channels, and updates that arrive.",
         discussion: """
-            Settings of the server come from environment variables; docs/settings.md lists them. Verbs about a running \
-            server find it by GRANDSTAND_URL and GRANDSTAND_API_KEY, and print the API's JSON with --json. \
-            --generate-completion-script bash (or zsh, fish) prints what completes these words in a shell.
+            Settings of the server come from environment variables; docs/settings.md lists them. Commands for a running \
+            server use GRANDSTAND_URL and GRANDSTAND_API_KEY, and print the API's JSON with --json. \
+            --generate-completion-script bash (or zsh, fish) prints a completion script for that shell.
             """,
         groupedSubcommands: [
             CommandGroup(

@@ -8,29 +8,29 @@ internal import JSON
 /// machine.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "API keys, on the server's database (`key` asks a running server).",
+        commandName: "keys", abstract: "API keys, directly in the server's database (`key` uses a running server).",
         subcommands: [Create.self, List.self, Revoke.self, Rotate.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a key and prints its secret once, alone on standard output.")
+            abstract: "Creates a key and prints its secret once; standard output has nothing else.")
 
-        @Option(help: "What people know the key by.")
+        @Option(help: "The name of the key, for people.")
         var name: String
 
         @Option(help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.")
         var scope: [APIKey.Scope]
 
-        @Option(help: "The bundle ID of an app the key is for; may be repeated. Without it, all.")
+        @Option(help: "The bundle ID of an app that the key is for; may be repeated. Without it: all apps.")
         var app: [String] = []
 
         @Option(
             help:
-                "Only events whose keys begin with this, which no key that is bound otherwise declares; with --scope organise alone."
+                "Only events whose keys begin with this. Keys with another prefix cannot declare such events. Only with --scope organise."
         )
         var eventKeyPrefix: String?
 
-        @Option(help: "Seconds until the key expires; without it, it does not.")
+        @Option(help: "Seconds until the key expires. Without it: never.")
         var expiresIn: Int?
 
         func validate() throws {
@@ -59,7 +59,7 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the keys; secrets are not kept.")
+        static let configuration = CommandConfiguration(abstract: "Lists the keys; secrets are not stored.")
 
         func run() async throws {
             try await withKeys { keys, now in
@@ -84,12 +84,12 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Ends a key.")
+        static let configuration = CommandConfiguration(abstract: "Revokes a key.")
 
         @Argument(help: "The key's ID, as `keys list` shows it.")
         var id: String
 
-        @Flag(help: "Also disable the webhooks that the key declared, of a key that was revoked earlier, too.")
+        @Flag(help: "Also disable the webhooks that the key declared, even if the key is already revoked.")
         var disableWebhooks = false
 
         func run() async throws {
@@ -110,13 +110,13 @@ struct KeysCommand: AsyncParsableCommand {
 extension KeysCommand {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a key in place of one, and prints its secret once, alone on standard output.",
-            discussion: "The old key goes on for the overlap, so that callers can change over.")
+            abstract: "Replaces a key and prints the new secret once; standard output has nothing else.",
+            discussion: "The old key stays valid for the overlap, so that callers can change to the new one.")
 
         @Argument(help: "The key's ID, as `keys list` shows it.")
         var id: String
 
-        @Option(help: "Seconds the old key goes on.")
+        @Option(help: "Seconds for which the old key stays valid.")
         var overlap: Int = 86_400
 
         func validate() throws {
@@ -144,14 +144,15 @@ extension APIKey.Scope: ExpressibleByArgument {}
 /// on the same database.
 private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-    // A first key may be created before the first start. A server in another folder would not know it, so a note says
-    // that a new database is made here.
+    // A first key may be created before the first start. A server with another database would not know it, so a note
+    // says that a new database is created here.
     if case .embedded(let folder) = configuration.database,
         !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
     {
         let note =
-            "note: DATABASE_URL is unset and \(folder) held no database, so a new one is made there. A server that runs "
-            + "elsewhere does not know its keys: run this there, or ask it with an admin's key by `grandstand key create`.\n"
+            "note: DATABASE_URL is unset and \(folder) had no database, so a new one is created there. A server with "
+            + "another database does not know its keys: run this on its machine, or use `grandstand key create` with "
+            + "an admin key.\n"
         FileHandle.standardError.write(Data(note.utf8))
     }
     let session = try await DatabaseSession.open(

@@ -5,7 +5,7 @@ internal import GrandstandApp
 /// `grandstand migrate`: migrates the database to this program's schema.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Applies the migrations the database lacks.")
+        commandName: "migrate", abstract: "Applies the migrations that the database does not have yet.")
 
     func run() async throws {
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)

@@ -9,21 +9,22 @@ internal import MatchDriver
 /// `grandstand rehearse`: plays a day's events against the simulator and reports what would happen.
 struct RehearseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rehearse", abstract: "Plays a day's events against the simulator, on a database of its own.",
+        commandName: "rehearse",
+        abstract: "Plays a day's events against the simulator, with its own database, and reports the results.",
         discussion: """
             Reads the day's events from the configured database; from a running server with --url or --key, or when \
             GRANDSTAND_URL or GRANDSTAND_API_KEY is set. Declares them with their real rules and limits in a temporary \
-            PostgreSQL, the day compressed, and sends updates and ends; then, with --fault, once more. Nothing of it \
-            reaches Apple or the configured database. docs/organising.md says what the report has.
+            PostgreSQL, on a compressed day, and sends updates and ends. With --fault it does this a second time, \
+            with the fault. Nothing reaches Apple or the configured database. docs/organising.md describes the report.
             """)
 
     @Option(help: "The day, as 2026-11-28: events that start on it are played.")
     var day: String
 
-    @Option(help: "Whose day it is, e.g. Europe/Vienna.")
+    @Option(help: "The time zone of the day, e.g. Europe/Vienna.")
     var timeZone = "UTC"
 
-    @Option(help: "Seconds of the day in a second.")
+    @Option(help: "Seconds of the day in one second of the rehearsal.")
     var speed = 60.0
 
     @Option(parsing: .upToNextOption, help: "Only these events: keys, or globs such as 'bl1:*'.")
@@ -41,22 +42,23 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(help: "Simulated phones, each of which follows one of the day's topics.")
     var phones = 500
 
-    @Option(help: "Once more with this in it: outage (APNs answers 503), replica (a server is killed) or database.")
+    @Option(help: "A second run with this fault: outage (APNs answers 503), replica (a server is killed) or database.")
     var fault: RehearsalFault.Kind?
 
-    @Option(help: "Where a running server is, over GRANDSTAND_URL.")
+    @Option(help: "The URL of a running server; overrides GRANDSTAND_URL.")
     var url: String?
 
-    @Option(help: "A key's secret, over GRANDSTAND_API_KEY; its scope is organise.")
+    @Option(help: "The secret of a key with the scope organise; overrides GRANDSTAND_API_KEY.")
     var key: String?
 
-    @Flag(help: "The report as JSON.")
+    @Flag(help: "Print the report as JSON.")
     var json = false
 
     func validate() throws {
         _ = try RehearsalDay(day, in: timeZone)
         guard (1...10_000).contains(speed) else {
-            throw ValidationError("--speed \(speed): a number from 1 to 10000 was expected; 60 is an hour a minute.")
+            throw ValidationError(
+                "--speed \(speed): a number from 1 to 10000 was expected; 60 plays an hour in a minute.")
         }
         guard (0...10_000).contains(messages) else {
             throw ValidationError("--messages \(messages): a number from 0 to 10000 was expected.")
@@ -87,7 +89,7 @@ struct RehearseCommand: AsyncParsableCommand {
         var runs: [RehearsalRun] = []
         for fault in [nil, fault] where runs.isEmpty || fault != nil {
             let name = fault.map { "with the fault \($0.rawValue)" } ?? "without a fault"
-            progress("Rehearsing \(day.text) \(name): \(Int(plan.seconds.rounded(.up))) s and some more")
+            progress("Rehearsing \(day.text) \(name): \(Int(plan.seconds.rounded(.up))) s or a little more")
             let record = try await RehearsalStage.with(settings, secondServer: fault == .replica) { stage in
                 try await RehearsalPlayer.play(
                     plan, declared, limits: season.limits, contents: season.contents, feed: feed, phones: followers,

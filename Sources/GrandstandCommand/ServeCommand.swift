@@ -9,8 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the server until SIGTERM or SIGINT.",
         discussion: """
-            Uses the PostgreSQL that DATABASE_URL names; unset, a private one under GRANDSTAND_DATA_DIR. On the stop \
-            signal no new requests are taken, sends under way finish, the rest stays in the outbox.
+            Uses the PostgreSQL in DATABASE_URL; if it is unset, a private one under GRANDSTAND_DATA_DIR. After a stop \
+            signal the server accepts no new requests and finishes requests under way. Waiting messages stay in the \
+            outbox.
             """)
 
     func run() async throws {
@@ -26,7 +27,7 @@ struct ServeCommand: AsyncParsableCommand {
         defer { waiting.cancel() }
         let built = await building.result
         guard !building.isCancelled else {
-            logger.info("stopped before it listened")
+            logger.info("stopped before the server listened")
             if case .success(let server) = built { await server.close() }
             return
         }
@@ -37,13 +38,13 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process after this time, in whatever state, because PostgreSQL may hang or may hold a commit back for a
-    /// missing standby. The effect is that of `kill -9`: leases end, and work that was not recorded is repeated.
+    /// Ends the process after this time, in any state, because PostgreSQL may hang, or may delay a commit because a
+    /// standby is missing. The effect is that of `kill -9`: leases end, and work that was not recorded is repeated.
     private static func leave(after longest: Duration, _ logger: Logger) {
         // A system thread, which runs even if all of Swift's threads are blocked.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: longest / .seconds(1))
-            logger.warning("the stop took too long, and was cut short: GRANDSTAND_DRAIN_SECONDS")
+            logger.warning("the stop took too long, so the process ends now; see GRANDSTAND_DRAIN_SECONDS")
             _exit(0)
         }
     }

@@ -12,12 +12,12 @@ struct SimulatorCommand: AsyncParsableCommand {
         abstract: "Behaves like APNs: broadcast channels, device pushes and phones, over HTTP/2 and TLS.",
         discussion: """
             Serves the development environment on --port and production on the next one, each with the management, \
-            broadcast and device paths; a client that asks for one of Apple's hosts by name (SNI) gets that host alone. \
+            broadcast and device paths; a client that names one of Apple's hosts (SNI) gets only the paths of that host. \
             Prints one line that begins with "listening", then the lock screens as they change, and serves until \
             SIGTERM or SIGINT.
 
-            DIR/ca.pem is what a client must trust; DIR/AuthKey_SIMULATOR1.p8 is a provider key of key id SIMULATOR1 \
-            and team SIMULATOR1. Both are made unless they are there. Tokens of any other AuthKey_<KEYID>.p8 in DIR \
+            Clients must trust DIR/ca.pem; DIR/AuthKey_SIMULATOR1.p8 is a provider key of key id SIMULATOR1 \
+            and team SIMULATOR1. Both are created if they do not exist. Tokens of any other AuthKey_<KEYID>.p8 in DIR \
             at the start are accepted too.
 
             With --control-port a control API listens on loopback: journal, faults, buckets (rates beyond which APNs \
@@ -27,34 +27,34 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "The development environment's port; production has the next one. 0: two free ports.")
     var port = 8443
 
-    @Option(help: "The folder of the certificate authority and the provider keys; made if it is not there.")
+    @Option(help: "The folder of the certificate authority and the provider keys; created if it does not exist.")
     var dir: String
 
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port of the control API. 0: a free one. Without it there is none.")
+    @Option(help: "The port of the control API. 0: a free port. Without it: no control API.")
     var controlPort: Int?
 
-    @Option(help: "Where the control API listens. It asks for no password.")
+    @Option(help: "The address of the control API. It requires no password.")
     var controlHost = SimulatorOptions(directory: "").controlHost
 
-    @Option(help: "A script of faults, in JSON, to begin with.")
+    @Option(help: "A JSON file with faults, active from the start.")
     var faults: String?
 
-    @Option(help: "A file that keeps apps, channels, messages and phones over restarts.")
+    @Option(help: "A file that stores apps, channels, messages and phones across restarts.")
     var state: String?
 
-    @Option(help: ArgumentHelp("A behaviour by name; may be repeated.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Sets a quirk, by name; may be repeated.", valueName: "name=value"))
     var quirk: [String] = []
 
-    @Flag(help: "Lists the quirks, their values (the default first) and their sources, and ends.")
+    @Flag(help: "List the quirks, their values (the default first) and their sources, and exit.")
     var listQuirks = false
 
     @Option(help: "Capitals in a bundle ID on management paths: refused (403 TopicMismatch, as seen live) or accepted.")
     var capitals = CapitalsRule.refused
 
-    @Option(help: "Channels of one app in one environment.")
+    @Option(help: "The most channels of one app in one environment.")
     var channelLimit = SimulatorOptions(directory: "").channelLimit
 
     @Option(help: "KEYID=TEAM: that key's team; TEAM alone: the team of all other keys. May be repeated.")
@@ -62,17 +62,17 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "KEYID=ENVIRONMENT or KEYID=ENVIRONMENT:TOPIC,TOPIC: what a key is bound to. May be repeated.",
+            "KEYID=ENVIRONMENT or KEYID=ENVIRONMENT:TOPIC,TOPIC: the environment and topics of a key. May be repeated.",
             valueName: "keyid=scope"))
     var keyScope: [String] = []
 
-    @Option(help: "Requests the journal keeps.")
+    @Option(help: "The most requests in the journal.")
     var journal = SimulatorOptions(directory: "").journalCapacity
 
-    @Option(help: "Where ids, and the rates of faults, follow from: the same requests meet the same luck.")
+    @Option(help: "The seed of IDs and of random faults: with the same seed the same requests get the same results.")
     var seed: UInt64?
 
-    @Flag(inversion: .prefixedNo, help: "Prints the lock screens as they change.")
+    @Flag(inversion: .prefixedNo, help: "Print the lock screens as they change.")
     var lockScreens = true
 
     func run() async throws {

@@ -1,10 +1,10 @@
 /// Which of an event's audiences in one app and environment an installation gets: the one that it names, else the best
-/// match of its language, else the one without a variant. Pure; the server and the library of apps choose by it.
+/// match of its language, else the one without a variant. A pure function that the server and the app library share.
 package struct VariantChoice: Sendable, Hashable {
     private let variants: [String?]
     private let byLanguage: LocaleLookup<String>
 
-    /// - Parameter variants: of the audiences, in the order in which they were declared; `nil`: the one without.
+    /// - Parameter variants: the variants of the audiences in declared order; `nil` for an audience without a variant.
     package init(_ variants: [String?]) {
         self.variants = variants
         let tags = variants.compactMap(\.self).filter(Self.isLanguageTag)
@@ -12,10 +12,10 @@ package struct VariantChoice: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - named: what the installation said itself. A name that the event does not have counts as none.
+    ///   - named: the variant that the installation asks for. Unknown names are ignored.
     ///   - locale: its language, BCP 47.
-    /// - Returns: the place among the variants; `nil` only if there are none. Without any match and without an audience that
-    ///   has no variant it is the first.
+    /// - Returns: the index among the variants; `nil` only if there are none. If nothing matches and every audience has
+    ///   a variant, it is the first.
     package func index(named: String?, locale: String?) -> Int? {
         guard variants.count > 1 else { return variants.isEmpty ? nil : 0 }
         if let named, let index = variants.firstIndex(of: named) { return index }
@@ -23,8 +23,9 @@ package struct VariantChoice: Sendable, Hashable {
         return variants.firstIndex(of: nil) ?? 0
     }
 
-    /// Whether a name can be a tag of BCP 47: a language of two or three letters, then subtags of up to eight letters and
-    /// digits. `home` is none; `pro` is one, and matches nobody whose language it is not.
+    /// Whether a name can be a tag of BCP 47: a language of two or three letters, then subtags of up to eight letters
+    /// and digits. `home` is not a tag. `pro` could be one (Old Provençal); it matches only installations with that
+    /// language.
     static func isLanguageTag(_ name: String) -> Bool {
         let subtags = name.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         guard let language = subtags.first, (2...3).contains(language.count) else { return false }

@@ -173,7 +173,7 @@ package struct API: Sendable {
         let d = dependencies
         let metrics = d.access.metrics
         return table.router(
-            gate: Gate(
+            authenticator: RequestAuthenticator(
                 keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(

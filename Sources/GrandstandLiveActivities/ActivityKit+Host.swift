@@ -10,7 +10,7 @@
         let activities: @Sendable () -> [ActivitySnapshot]
         let watch: @Sendable (AsyncStream<HostEvent>.Continuation) async -> Void
         let start: @Sendable (WantedStart, ActivityDelivery, Data?) throws -> ActivitySnapshot
-        let wish: @Sendable (String) -> WantedStart?
+        let savedStart: @Sendable (String) -> WantedStart?
         let end: @Sendable (String, Data?, Bool) async -> Void
 
         /// A type of attributes.
@@ -30,7 +30,7 @@
             activities = { Activity<Attributes>.activities.map { kind.snapshot($0) } }
             watch = { await kind.watch($0) }
             start = { try kind.start($0, by: $1, contentState: $2) }
-            wish = { kind.wish(for: $0) }
+            savedStart = { kind.savedStart(for: $0) }
             end = { await kind.end($0, contentState: $1, atOnce: $2) }
         }
 
@@ -121,7 +121,7 @@
             Activity<Attributes>.activities.first { $0.id == id }
         }
 
-        func wish(for id: String) -> WantedStart? {
+        func savedStart(for id: String) -> WantedStart? {
             let encoder = JSONEncoder()
             guard let activity = find(id), let attributes = try? encoder.encode(activity.attributes),
                 let state = try? encoder.encode(activity.content.state)

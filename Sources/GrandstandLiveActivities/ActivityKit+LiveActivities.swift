@@ -153,8 +153,8 @@
             return try type.start(wanted, delivery, contentState)
         }
 
-        func wish(for activity: String) async -> WantedStart? {
-            types.lazy.compactMap { $0.wish(activity) }.first
+        func savedStart(for activity: String) async -> WantedStart? {
+            types.lazy.compactMap { $0.savedStart(activity) }.first
         }
 
         func end(_ activity: String, contentState: Data?, atOnce: Bool) async {

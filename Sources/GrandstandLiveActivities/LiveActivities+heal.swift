@@ -21,21 +21,21 @@ extension LiveActivities {
             // It may have missed the end, so it gets the last content now.
             await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
         case .found(let channel?, let content, let variant, _):
-            guard var wish = await host.wish(for: id) else { return }
+            guard var start = await host.savedStart(for: id) else { return }
             switch entry.channelID {
             case channel: return
-            case nil where content.map({ wish.shows($0) }) ?? true:
+            case nil where content.map({ start.shows($0) }) ?? true:
                 // A push started it, and ActivityKit does not tell its channel. It shows the newest content, so it
                 // listens to the right one.
                 try? update { $0.learn(channel, variant, of: id) }
             default:
-                wish.replaces = id
-                wish.variant = variant
-                wish.since = time.now()
+                start.replaces = id
+                start.variant = variant
+                start.since = time.now()
                 // Record the new start first. If the app is killed between the end and the start, the activity is not
                 // lost.
-                guard (try? update { $0.want(wish) }) != nil else { return }
-                _ = await attempt(wish).value
+                guard (try? update { $0.want(start) }) != nil else { return }
+                _ = await attempt(start).value
             }
         case .found, .refused, .unanswered: return
         }

@@ -76,7 +76,8 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
     /// A sentence about the problem.
     public var description: String {
         switch self {
-        case .notATopic(let text): "\(text) is no topic: 1 to 128 of A-Z a-z 0-9 . _ : - were expected."
+        case .notATopic(let text):
+            "\(text) is not a valid topic: 1 to 128 characters of A-Z a-z 0-9 . _ : - are allowed."
         case .notAVariant(let text): "\(text) is no variant: 1 to 32 of A-Z a-z 0-9 . _ : - were expected."
         case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."

@@ -26,7 +26,7 @@ package struct AppRemover: Service {
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(restPerRound: 1, pollInterval: interval, retry: interval),
-            failure: "what is left of deleted apps could not be removed", logger: logger, now: now
+            failure: "the remaining rows of deleted apps could not be removed", logger: logger, now: now
         ) {
             try await remove() ? .idle(until: now()) : .idle()
         }

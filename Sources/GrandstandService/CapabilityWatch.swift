@@ -75,9 +75,10 @@ package struct CapabilityWatch: APNsGateway {
                 evidence: evidence)
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
-            // The next answer gives another chance to record this.
+            // The next answer is another chance to store this.
             logger.failed(
-                "whether the app may broadcast was not noted", error, at: .warning, ["app": "\(app.bundleID)"])
+                "the state of the app's Broadcast capability could not be stored", error, at: .warning,
+                ["app": "\(app.bundleID)"])
         }
     }
 }

@@ -35,7 +35,7 @@ package struct ChannelCalls: Sendable {
     /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
     /// deleted, and Apple is asked once more.
     ///
-    /// - Parameter retries: `true`: the server retries after a refusal. `false`: the caller is told.
+    /// - Parameter retries: `true`: the server retries after a refusal. `false`: the caller gets the refusal.
     /// - Returns: the channel after the call, and Apple's answer.
     package func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
@@ -44,7 +44,7 @@ package struct ChannelCalls: Sendable {
         defer { keeper.cancel() }
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
-            return (task.channel, .withheld("its turn was over before APNs was asked"))
+            return (task.channel, .withheld("its lease ended before APNs was asked"))
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
@@ -105,7 +105,7 @@ package struct ChannelCalls: Sendable {
     /// learns the result from Apple's list.
     private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
         guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
-        return try await insisting("a channel's outcome could not be recorded; trying again", logger) {
+        return try await insisting("the result of a channel's call could not be recorded; trying again", logger) {
             try await channels.record(outcome, of: task, by: actor, now: now())
         }
     }

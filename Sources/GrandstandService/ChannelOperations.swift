@@ -35,7 +35,8 @@ package struct ChannelOperations: Sendable {
         if case .accepted = answer { return channel }
         var problem = try await problem(answer, address: task.address, verb: "create the channel", changes: true)
         if case .unanswered = answer {
-            problem.detail += " APNs' list will tell: look at channel \(channel.id.uuidString.lowercased()) in a while."
+            problem.detail +=
+                " APNs' list will show it: check channel \(channel.id.uuidString.lowercased()) in a minute."
             problem.members.append(.init(name: "id", value: .string(channel.id.uuidString.lowercased())))
         }
         throw problem
@@ -101,7 +102,7 @@ package struct ChannelOperations: Sendable {
         let (channel, answer) = try await calls.delete(task, by: actor)
         guard channel.state != .deleted else { return }
         throw try await problem(
-            answer, address: task.address, verb: "delete the channel, the server goes on trying", changes: true)
+            answer, address: task.address, verb: "delete the channel (the server keeps trying)", changes: true)
     }
 
     /// Apple's answer about a channel now.
@@ -163,7 +164,7 @@ package struct ChannelOperations: Sendable {
                 return Problem(
                     .credentialsMissing,
                     "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.word). "
-                        + "Put it into the folder GRANDSTAND_APNS_KEY_DIR names.")
+                        + "Put it into the folder that GRANDSTAND_APNS_KEY_DIR names.")
             }
             return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)
         case .accepted:
@@ -190,7 +191,7 @@ extension APNsRefusal {
                 "Check the team \(address.credentials.teamID), the key \(address.credentials.keyID) and that it may be "
                     + "used for \(address.bundleID) in \(address.environment.rawValue)."
             case .throttled, .unavailable: "Try again later."
-            case .badRequest, .channelGone, .quota: "Apple's reason says what it objects to."
+            case .badRequest, .channelGone, .quota: "Apple's reason says what is wrong."
             }
         }
     }

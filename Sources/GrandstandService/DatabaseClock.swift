@@ -107,7 +107,7 @@ package final class DatabaseClock: Service {
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(pollInterval: Self.interval, retry: Self.interval),
-            failure: "the database's clock could not be looked at", logger: logger, now: { self.now }
+            failure: "the database's clock could not be read", logger: logger, now: { self.now }
         ) {
             try await self.measure()
             return .idle()

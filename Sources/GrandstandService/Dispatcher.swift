@@ -236,9 +236,10 @@ package final class Dispatcher: Service {
         guard changed else { return }
         counting(.circuit(environment, isOpen: !isClosed))
         if isClosed {
-            logger.notice("APNs answers again; the newest states go")
+            logger.notice("APNs answers again; the newest states are sent")
         } else {
-            logger.error("APNs does not answer or is not well; one message at a time until it is")
+            logger.error(
+                "APNs does not answer or reports a problem; only one probe at a time is sent until it recovers")
         }
     }
 
@@ -260,12 +261,13 @@ package final class Dispatcher: Service {
             // Throttling and a refused key are logged once, and not for each message.
             var isKnown = answer.isTooManyRequests && rates[delivery.message].isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
-            logger.log(level: isKnown ? .debug : .warning, "\(name) goes again", metadata: metadata)
+            logger.log(level: isKnown ? .debug : .warning, "\(name) will be sent again", metadata: metadata)
         case .channelDoubted(let refusal, let next?):
             metadata["reason"] = "\(refusal.reason)"
             metadata["next"] = "\(RFC3339.text(next))"
             logger.warning(
-                "APNs does not know a channel; that is looked into, and the broadcast goes again", metadata: metadata)
+                "APNs does not know a channel; a reconciliation checks this, and the broadcast will be sent again",
+                metadata: metadata)
         case .rejected(let refusal), .channelDoubted(let refusal, nil):
             metadata["reason"] = "\(refusal.reason)"
             logger.error("\(name) refused by APNs", metadata: metadata)
@@ -274,7 +276,7 @@ package final class Dispatcher: Service {
             logger.error("\(name) expired unsent", metadata: metadata)
         case .unknown(let reason):
             metadata["reason"] = "\(reason)"
-            logger.error("APNs' answer to a start did not come; it is not repeated", metadata: metadata)
+            logger.error("APNs did not answer a start; the start is not repeated", metadata: metadata)
         }
     }
 }

@@ -58,7 +58,8 @@ package struct Intake: Sendable {
         try await outbox.rehearse(state, now: now(), plan: plan)
     }
 
-    /// Accepts many broadcasts in order, each on its own, in one commit. The caller has waited for its turn.
+    /// Accepts many broadcasts in order, each independently, in one commit. The caller must hold a permit of
+    /// `turn(for:)`.
     package func accept(_ items: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
         try await outbox.accept(items, now: now(), plan: plan)
     }
@@ -72,7 +73,7 @@ package struct Intake: Sendable {
 
     /// The planning function that the outbox calls inside its transaction.
     ///
-    /// - Parameter alertFreshness: seconds for which an alert rings if the broadcast does not say it.
+    /// - Parameter alertFreshness: seconds after which an alert is too old, if the broadcast has no `expiresIn`.
     package static func planning(alertFreshness: TimeInterval = DeliveryPlan.alertFreshness) -> DeliveryPlanning {
         { request, audiences, now throws(Problem) in
             try DeliveryPlan(request, audiences: audiences, now: now, alertFreshness: alertFreshness)

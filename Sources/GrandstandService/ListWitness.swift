@@ -55,7 +55,7 @@ struct ListWitness: Sendable {
             memory.note(list: askedAt, address.app)
         } catch {
             logger.warning(
-                "APNs' list was not taken down; should the creation go unanswered, people have to look",
+                "APNs' list could not be stored; if the creation gets no answer, an operator must check",
                 metadata: ["app": "\(address.bundleID)", "error": "\(error)"])
         }
     }

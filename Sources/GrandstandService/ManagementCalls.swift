@@ -71,7 +71,8 @@ package struct ManagementCalls: Sendable {
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
             // The next mismatch tries to store it again.
-            logger.failed("the spelling that APNs takes was not kept", error, at: .warning, ["app": "\(app.bundleID)"])
+            logger.failed(
+                "the spelling that APNs accepts could not be stored", error, at: .warning, ["app": "\(app.bundleID)"])
         }
     }
 

@@ -58,7 +58,7 @@ package final class OutageLog: OutageReporter {
 }
 
 extension Logger {
-    /// Logs a failure after which the work goes on. If a stop has cancelled the task, only a debug line is logged.
+    /// Logs a failure that does not stop the work. If a stop has cancelled the task, only a debug line is logged.
     func failed(
         _ what: Logger.Message, _ error: any Error, at level: Logger.Level = .error, _ metadata: Logger.Metadata = [:]
     ) {

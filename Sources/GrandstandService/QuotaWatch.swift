@@ -39,7 +39,7 @@ package struct QuotaWatch: Service {
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(rest: settings.pause, pollInterval: settings.pollInterval, retry: .seconds(5)),
-            failure: "quota levels could not be looked at", logger: logger, now: now
+            failure: "quota levels could not be checked", logger: logger, now: now
         ) {
             if try await levels.areWatched() {
                 try await levels.note(

@@ -54,7 +54,7 @@ package struct Reconciler: Service {
     package func run() async {
         let loop = WorkLoop(
             .init(places: Self.concurrency, rest: settings.lookInterval, pollInterval: settings.pollInterval),
-            failure: "reconciliations could not be looked up", logger: logger, now: now,
+            failure: "reconciliations could not be claimed", logger: logger, now: now,
             mayClaim: mayClaim, claim: { _ in try await look() }, perform: perform)
         await loop.run(wakenBy: signals.wakes(.channels))
     }

@@ -156,9 +156,9 @@ package struct Reconciliation: Sendable {
     private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
         do {
             let (channel, _) = try await channelCalls.delete(task, by: actor)
-            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server goes on trying"
+            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
         } catch {
-            return "its outcome was not recorded; the server goes on trying"
+            return "its outcome was not recorded; the server keeps trying"
         }
     }
 
@@ -176,20 +176,24 @@ package struct Reconciliation: Sendable {
                     + "Nothing was changed. Check it at developer.apple.com; then repeat with apply and recreate, "
                     + "so that live events get new channels.")
         case .listIncomplete:
-            notes.append("APNs has channels that its list lacks, so nothing was concluded from absence.")
+            notes.append(
+                "APNs has channels that its list lacks, so a channel's absence from the list was not taken as proof.")
         case .ambiguousCreation:
             notes.append(
                 "APNs did not answer a creation, and its list has channels that another system may have made as well. "
-                    + "None was taken; the creation is asked again. Look at the unmanaged channels: adopt or delete them."
+                    + "The server adopted none of them and repeats the creation. Check the unmanaged channels: adopt or "
+                    + "delete them."
             )
         case nil: break
         }
         if !listing.otherMembers.isEmpty {
-            notes.append("APNs' list has members not known here: \(listing.otherMembers.joined(separator: ", ")).")
+            notes.append(
+                "APNs' list has members that this server does not know: \(listing.otherMembers.joined(separator: ", "))."
+            )
         }
         if options.deleteUnmanaged {
             let young = plan.unmanaged.count { $0.firstSeenAt.addingTimeInterval(options.grace) > now() }
-            if young > 0 { notes.append("\(young) unmanaged channels are within their grace.") }
+            if young > 0 { notes.append("\(young) unmanaged channels are younger than the grace period.") }
             let named = Set(actions.compactMap(\.channelID))
             let left = plan.unmanaged.count - young - plan.unmanaged.count { named.contains($0.channelID) }
             if left > 0, actions.count(where: \.deletes) >= options.deleteBudget {

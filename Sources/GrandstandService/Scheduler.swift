@@ -26,7 +26,8 @@ package struct Scheduler: Service {
 
     package func run() async {
         let loop = WorkLoop<Never>(
-            .init(pollInterval: .seconds(1)), failure: "scheduled broadcasts could not be looked up", logger: logger,
+            .init(pollInterval: .seconds(1)), failure: "scheduled broadcasts could not be sent to their lanes",
+            logger: logger,
             now: now
         ) {
             while try await outbox.promote(now: now(), limit: Self.batch, plan: plan) > 0 {}

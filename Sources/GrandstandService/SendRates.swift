@@ -148,7 +148,7 @@ package final class SendRates: Sendable {
     }
 
     /// Applies the rates that other replicas learned. All replicas share the app's lanes equally, so their rates add up
-    /// to what the app may send: each gives way to a replica that joins, and takes its share of one that leaves.
+    /// to the app's limit. When a replica joins, the others reduce their rates. When one leaves, they take its share.
     func hear(_ others: [LearnedRate], at now: Date) {
         let byApp = Dictionary(grouping: others.filter { $0.api == api }, by: \.bundleID)
         for bundleID in Set(byApp.keys).union(state.withLock { $0.limited }) {
@@ -200,10 +200,10 @@ package final class SendRates: Sendable {
         guard changed else { return value }
         if let rate {
             logger.warning(
-                "APNs throttles the app: its messages go at a rate that is learned",
+                "APNs throttles the app: its messages are sent at a learned rate",
                 metadata: ["app": "\(bundleID)", "per-second": "\((rate * 10).rounded() / 10)"])
         } else {
-            logger.notice("APNs does not throttle the app any more", metadata: ["app": "\(bundleID)"])
+            logger.notice("APNs no longer throttles the app", metadata: ["app": "\(bundleID)"])
         }
         return value
     }
@@ -229,7 +229,7 @@ package struct RateExchange: Service {
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(pollInterval: .seconds(2)),
-            failure: "the rates of throttled apps could not be shared; each replica goes by its own", logger: logger,
+            failure: "the rates of throttled apps could not be shared; each replica uses its own", logger: logger,
             now: now
         ) {
             try await exchange()

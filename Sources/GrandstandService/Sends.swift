@@ -15,7 +15,7 @@ package struct Sends: Sendable {
 
     /// Makes the request, unless the delivery has expired while it waited.
     package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
-        if delivery.isExpired(at: now()) { return .withheld("its time ran out before it was sent") }
+        if delivery.isExpired(at: now()) { return .withheld("it expired before it was sent") }
         return switch delivery.message {
         case .broadcast(let message): await gateway.send(message, to: delivery.address)
         case .push(let push, _): await devices.push(push, to: delivery.address)

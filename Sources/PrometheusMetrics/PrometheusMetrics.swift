@@ -1,10 +1,10 @@
 package import CoreMetrics
 internal import Synchronization
 
-/// A backend of swift-metrics that tells its numbers in Prometheus' text format (version 0.0.4).
+/// A swift-metrics backend that exports its metrics in Prometheus' text format (version 0.0.4).
 ///
 /// Counters stay counters and meters are gauges; timers and aggregated recorders are histograms with fixed bounds,
-/// timers in seconds. What is made twice with the same label and dimensions is one series.
+/// timers in seconds. Two handlers with the same label and dimensions share one series.
 package final class PrometheusMetrics: MetricsFactory {
     private let registry = Mutex(Registry())
     private let descriptions: [String: MetricDescription]
@@ -18,14 +18,14 @@ package final class PrometheusMetrics: MetricsFactory {
         var series: [Labels: Series] = [:]
     }
 
-    /// - Parameter descriptions: of metrics, beside their numbers.
+    /// - Parameter descriptions: the help texts and histogram bounds of metrics.
     package init(_ descriptions: [MetricDescription] = []) {
         self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Everything, ready to be sent.
+    /// All metrics in the text format, as the body of an answer.
     ///
-    /// - Parameter gauges: what is known at this moment alone; it is told once and not kept.
+    /// - Parameter gauges: values that exist only for this scrape. They are written once and not stored.
     package func exposition(with gauges: [GaugeSample] = []) -> [UInt8] {
         let families = registry.withLock { $0.families.mapValues { ($0.kind, $0.series) } }
         let momentary = Dictionary(grouping: gauges, by: \.name)
@@ -48,7 +48,7 @@ package final class PrometheusMetrics: MetricsFactory {
         let name = PrometheusName.metric(label)
         let labels = Labels(dimensions)
         return registry.withLock { registry in
-            // A label that is of another kind already: this one counts, and is not told.
+            // The name already belongs to a metric of another type. The new handler works, but is not exported.
             if let family = registry.families[name], family.kind != kind { return Series(kind) }
             if let known = registry.families[name]?.series[labels] { return known }
             let made = Series(kind, bounds: descriptions[name]?.bounds ?? Series.bounds)
@@ -81,7 +81,7 @@ package final class PrometheusMetrics: MetricsFactory {
         series(label, dimensions, .histogram)
     }
 
-    // A series that was told once goes on being told: a gap would look like a restart.
+    // A destroyed handler's series is still exported, because a gap would look like a restart.
     package func destroyCounter(_ handler: any CounterHandler) {}
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
     package func destroyMeter(_ handler: any MeterHandler) {}
@@ -89,7 +89,7 @@ package final class PrometheusMetrics: MetricsFactory {
     package func destroyTimer(_ handler: any TimerHandler) {}
 }
 
-/// The dimensions of a series, as they are written.
+/// The dimensions of a series, as text in Prometheus' format.
 struct Labels: Hashable {
     let text: String
 

@@ -3,14 +3,15 @@ internal import Dispatch
 internal import Grandstand
 internal import Synchronization
 
-/// Carries out transfers, all of them on one thread that is there while there are any: libcurl waits for all at once.
+/// Runs all transfers on one thread, because libcurl can wait for all of them together. The thread exists only while
+/// there are transfers.
 final class Transfers: Sendable {
     private struct State {
         var arriving: [Transfer] = []
         var isRunning = false
     }
 
-    /// libcurl's handle of all transfers. Only the queue's work uses it, but for waking that up.
+    /// libcurl's handle of all transfers. Only `run` uses it. Other threads use it only to wake `run`.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
     private let queue = DispatchQueue(label: "grandstand.webhooks")
     private let state = Mutex(State())
@@ -21,7 +22,7 @@ final class Transfers: Sendable {
     init() throws {
         guard Self.isUsable, ccurl_resolves_beside() != 0, let multi = curl_multi_init() else {
             throw WebhookClientError(
-                description: "libcurl cannot be used, or cannot ask for names beside its transfers")
+                description: "libcurl cannot be used, or it was built without an asynchronous resolver")
         }
         self.multi = multi
     }
@@ -49,7 +50,7 @@ final class Transfers: Sendable {
         if mustRun { queue.async { self.run() } } else { curl_multi_wakeup(multi) }
     }
 
-    /// Until no transfer is left.
+    /// Runs transfers until none is left.
     private func run() {
         var active: [UnsafeMutableRawPointer: Transfer] = [:]
         while let arriving = next(while: active.isEmpty) {
@@ -80,7 +81,7 @@ final class Transfers: Sendable {
         }
     }
 
-    /// Those that have come; `nil`: there are none, and the thread ends.
+    /// The transfers added since the last call. `nil`: there are none and none is active, so `run` must end.
     private func next(while isIdle: Bool) -> [Transfer]? {
         state.withLock { state in
             if isIdle, state.arriving.isEmpty {

@@ -50,8 +50,8 @@ struct CalendarWorld {
 
     /// The plan of a file.
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
-        let wish = try CalendarPlan.Wish(file, declaration, acceptsRemovals: acceptsRemovals)
-        return CalendarPlan(wish, situation, documents: .api)
+        let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
+        return CalendarPlan(request, situation, documents: .api)
     }
 
     /// Carries a plan out, as the command does over the API.

@@ -39,7 +39,7 @@ struct CommandScriptTests {
             #expect(partly.text.contains("Error: 1 of 2 are missing: nope: event-not-found"), "\(partly.text)")
             let topic = try await grandstand(stage, "lookup", app[0], app[1], "derby", "--topic", "x", "--limit", "5")
             #expect(topic.exitCode == 64)
-            #expect(topic.text.contains("--topic, --limit: only of the list"), "\(topic.text)")
+            #expect(topic.text.contains("--topic, --limit: allowed only for the list"), "\(topic.text)")
             for keys in [[], ["derby", "cup"]] {
                 let content = try await Program.run(
                     Self.program, ["lookup"] + app + keys + ["--content-state"],

@@ -22,7 +22,7 @@ struct CompatibilityTests {
                 await session.close()
                 let report = await Doctor(environment: environment, logger: Stage.logger).run()
                 #expect(report.checks.first { $0.name == "apps" }?.outcome == .ok, "\(report.text)")
-                #expect(report.checks.first { $0.name == "migrations" }?.detail.contains("may do without") == true)
+                #expect(report.checks.first { $0.name == "migrations" }?.detail.contains("does not need") == true)
                 for n in 1...5 {
                     #expect(try await stage.api("GET", "/readyz").status == 200)
                     let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)

@@ -63,7 +63,7 @@ struct ConsoleMatchTests {
             #expect(question.status == 200 && question.body.contains("Is it really over?"))
             try await browser.submit(match + "/send", on: match, [("event", "end"), ("confirmed", "yes")])
             #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "ended")
-            _ = try await browser.page(match, containing: "Take the end back")
+            _ = try await browser.page(match, containing: "Reopen")
             try await browser.submit(match + "/reopen", on: match + "/reopen")
             #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string == "live")
 

@@ -63,7 +63,7 @@ struct ReconciliationTests {
                 let stray = try await console.create()
                 let report = try await stage.reconcile(#"{"apply": true, "deleteUnmanaged": true}"#)
                 #expect(report["actions"]?.items == [])
-                #expect(report["notes"]?.items.first?.string?.contains("within their grace") == true)
+                #expect(report["notes"]?.items.first?.string?.contains("younger than the grace period") == true)
                 #expect(stage.atApple().map(\.id).contains(stray))
             }
         }

@@ -17,7 +17,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_APNS_CONNECTION", "GRANDSTAND_APNS_CONNECTIONS"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL"),
     ])
     func `a misspelt setting is refused with the nearest name`(misspelt: String, setting: String) {
-        #expect(throws: ConfigurationError(misspelt, "is no setting; \(setting) is one")) {
+        #expect(throws: ConfigurationError(misspelt, "is not a setting; \(setting) is one")) {
             try Configuration(environment: [misspelt: "1"])
         }
     }

@@ -20,9 +20,9 @@ struct DoctorTests {
     func `anything else is no date`(text: String) { #expect(HTTPDate.parse(text) == nil) }
 
     @Test func `a clock is off beyond a minute`() {
-        #expect(DoctorAtApple.clock(offBy: 60, "x").outcome == .ok)
-        #expect(DoctorAtApple.clock(offBy: -61, "x").outcome == .failed)
-        #expect(DoctorAtApple.clock(offBy: -61, "x").detail == "61 s behind APNs")
+        #expect(AppleChecks.clock(offBy: 60, "x").outcome == .ok)
+        #expect(AppleChecks.clock(offBy: -61, "x").outcome == .failed)
+        #expect(AppleChecks.clock(offBy: -61, "x").detail == "61 s behind APNs")
     }
 
     @Test(arguments: [
@@ -30,7 +30,7 @@ struct DoctorTests {
         (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
     ])
     func `the step that failed fails, those before it worked`(kind: HTTP2ConnectError.Kind, step: String) throws {
-        let checks = DoctorAtApple.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
+        let checks = AppleChecks.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)
         #expect(checks[index].detail == "it broke")

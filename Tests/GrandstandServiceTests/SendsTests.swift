@@ -24,6 +24,6 @@ struct SendsTests {
         }
         let answer = await Sends(gateway: gateway, devices: FakeDevices(), now: { Sample.now }).send(delivery)
         #expect(sent.withLock { $0 } == 0)
-        #expect("\(answer)".contains("its time ran out"))
+        #expect("\(answer)".contains("it expired"))
     }
 }

@@ -80,7 +80,7 @@ package final class FakeHost: ActivityHost {
         }
     }
 
-    package func wish(for activity: String) async -> WantedStart? {
+    package func savedStart(for activity: String) async -> WantedStart? {
         state.withLock { state in
             state.condition.activities.first { $0.id == activity }.map { card in
                 WantedStart(

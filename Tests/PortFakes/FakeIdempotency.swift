@@ -19,7 +19,7 @@ package struct FakeIdempotency: IdempotencyStore {
         _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome { try await atOnce(request, work) }
     package func inSteps(
-        _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
+        _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
         work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome { try await stepwise(request, recover, work) }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so
 /// credentials never share a pool (docs/internals/apns.md section 5).
 ///
-/// A connection is never reused: when it ends or fails, it drains, and a new one replaces it.
+/// A connection that ended or failed gets no new requests. Its open requests finish, and a new connection replaces it.
 final class ConnectionPool: Sendable {
     /// The pool is closed. Trying again is useless.
     struct Closed: Error, CustomStringConvertible {
@@ -27,7 +27,7 @@ final class ConnectionPool: Sendable {
         var isProven: Bool { proven.load(ordering: .relaxed) }
 
         /// Records that APNs accepted a token on it.
-        func prove() {
+        func tokenAccepted() {
             guard !proven.exchange(true, ordering: .relaxed) else { return }
             connection.streamsProven()
         }
@@ -46,8 +46,8 @@ final class ConnectionPool: Sendable {
         var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
         var fault: HTTP2ConnectError?
-        /// Why a connection was given up on which APNs did not answer, and the last time any connection had read
-        /// something.
+        /// Set when a connection was closed because APNs was silent: the reason, and when any connection last received
+        /// data.
         var silence: (reason: String, lastRead: UInt64)?
         var isClosed = false
 
@@ -78,7 +78,7 @@ final class ConnectionPool: Sendable {
     /// - Parameter avoided: the connection that has just refused the request.
     func ready(avoiding avoided: Member? = nil) -> Member? {
         state.withLock { state in
-            let members = look(&state)
+            let members = removeUnusable(&state)
             openMore(&state, members)
             let index = avoided.flatMap { avoided in state.members.firstIndex { $0 === avoided } }
             state.turn = (state.turn + 1) % 1_000_000
@@ -88,8 +88,8 @@ final class ConnectionPool: Sendable {
 
     /// Waits until there may be a connection.
     ///
-    /// - Throws: `Unavailable` after `deadline`, or at once if the server is not trusted or does not speak HTTP/2,
-    ///   because waiting does not help then; `Closed`; `CancellationError`.
+    /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS, ALPN, or a
+    ///   refusal by the proxy); `Closed`; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
         let timer = Task {
@@ -133,11 +133,11 @@ final class ConnectionPool: Sendable {
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, why the last attempt to connect failed, and why a connection was given up
-    /// if APNs has sent nothing since.
-    var glance: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
+    /// Whether a connection can be used now, why the last attempt to connect failed, and, if APNs has sent nothing
+    /// since a connection was closed for silence, the reason of that closing.
+    var status: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
         state.withLock { state in
-            let members = look(&state)
+            let members = removeUnusable(&state)
             if let last = state.silence?.lastRead, state.members.contains(where: { $0.connection.lastRead > last }) {
                 state.silence = nil
             }
@@ -147,8 +147,8 @@ final class ConnectionPool: Sendable {
 
     // MARK: Under the lock
 
-    /// Removes connections that accept no more requests; they drain by themselves.
-    private func look(_ state: inout State) -> [PoolPlan.Member] {
+    /// Removes connections that accept no more requests; they drain by themselves. Returns the others.
+    private func removeUnusable(_ state: inout State) -> [PoolPlan.Member] {
         var members = state.members.map { PoolPlan.Member(load: $0.connection.load, isProven: $0.isProven) }
         if members.contains(where: { !$0.load.isUsable }) {
             state.members = zip(state.members, members).filter(\.1.load.isUsable).map(\.0)
@@ -180,7 +180,7 @@ final class ConnectionPool: Sendable {
     ) -> Result<Void, any Error>? {
         if state.isClosed { return .failure(Closed()) }
         if Task.isCancelled { return .failure(CancellationError()) }
-        let members = look(&state)
+        let members = removeUnusable(&state)
         if !members.isEmpty { return .success(()) }
         if let fault = state.fault, fault.isLasting, let pause = state.pause, pause > .now {
             return .failure(Unavailable(description: fault.message))
@@ -196,7 +196,7 @@ final class ConnectionPool: Sendable {
         state.withLock { state in
             state.isRetryScheduled = false
             guard !state.waiters.isEmpty else { return }
-            openMore(&state, look(&state))
+            openMore(&state, removeUnusable(&state))
         }
     }
 
@@ -231,7 +231,7 @@ final class ConnectionPool: Sendable {
         let (failures, hopeless) = state.withLock { state in
             state.opening[ticket] = nil
             state.fault = error
-            rest(&state)
+            startPause(&state)
             guard error.isLasting else { return (state.backoff.failures, Array(state.waiters.values).prefix(0)) }
             defer { state.waiters = [:] }
             return (state.backoff.failures, Array(state.waiters.values)[...])
@@ -264,7 +264,7 @@ final class ConnectionPool: Sendable {
                 state.backoff.succeeded()
                 state.pause = nil
             } else if !state.isClosed {
-                rest(&state)
+                startPause(&state)
             }
         }
         let isOurs = goAway.map { !$0.isOrdinary } ?? false
@@ -274,20 +274,21 @@ final class ConnectionPool: Sendable {
         retryIfAwaited()
     }
 
-    private func rest(_ state: inout State) {
+    private func startPause(_ state: inout State) {
         state.pause = .now + state.backoff.failed(jitter: Double.random(in: 0..<1))
     }
 
     private func retryIfAwaited() {
         state.withLock { state in
             guard !state.waiters.isEmpty else { return }
-            openMore(&state, look(&state))
+            openMore(&state, removeUnusable(&state))
         }
     }
 }
 
 extension HTTP2ConnectError {
-    /// Whether waiting does not help: certificates, names, ports, protocols, a proxy's refusal.
+    /// Whether waiting does not help: TLS failed (also because of a wrong host name or port), the server does not speak
+    /// HTTP/2, or the proxy refused.
     var isLasting: Bool {
         switch kind {
         case .tls, .alpn, .proxy: true

@@ -2,7 +2,7 @@ internal import HTTP2
 
 /// Decides the next steps of a pool from the load of its connections. It is a pure value without sockets and clocks.
 struct PoolPlan {
-    /// The number of connections as soon as there are concurrent requests.
+    /// The number of connections to open when requests run concurrently, before load requires more.
     let target: Int
     /// The most connections under load.
     let bound: Int
@@ -28,7 +28,7 @@ struct PoolPlan {
     /// fewest waiting requests.
     ///
     /// - Parameters:
-    ///   - avoided: the connection that has just refused the request. It is used only if there is no other.
+    ///   - avoided: the connection of the previous try. It is used only if there is no other.
     ///   - turn: the number of the request. Connections with equal load take turns, so that a limit of APNs per
     ///     connection does not affect only one.
     func choose(_ members: [Member], avoiding avoided: Int? = nil, turn: Int = 0) -> Int? {
@@ -69,7 +69,8 @@ struct PoolPlan {
         if count < target {
             return waiters > opening || opening == 0 && usable.allSatisfy { $0.load.requests > 0 }
         }
-        // Open one at a time, and only when all others have shown their capacity.
+        // Open one at a time, and only when APNs has accepted a token on every other connection and all of them are
+        // full.
         return count < bound && opening == 0
             && usable.allSatisfy { $0.isProven && ($0.load.requests >= Self.full || $0.load.free <= 0) }
     }

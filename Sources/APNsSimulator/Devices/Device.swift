@@ -20,8 +20,8 @@ struct Device: Sendable {
     /// The most activities that are kept, including dismissed ones.
     static let activityCapacity = 50
     static let eventCapacity = 100
-    /// The starts by push that a device accepts within `startWindow` seconds. About 10 was reported. The device drops
-    /// further starts, while APNs still answers 200 (docs/internals/apns.md 3.2).
+    /// The starts by push that a device accepts within `startWindow` seconds. Observed on devices: about 10 an hour.
+    /// The device drops further starts, while APNs still answers 200 (docs/internals/apns.md 3.2).
     static let startBudget = 10
     static let startWindow = 3_600.0
 

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 
 /// Actions of people on their phones, and of their apps.
 extension SimulatorState {
-    /// Adds a device with some apps. From iOS 17.2 on, each app has a push-to-start token.
+    /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. Apple has it from 17.2 on, but
+    /// `system` is only the major version.
     ///
     /// - Throws: if the name is taken or too long, or there are too many devices or apps.
     mutating func addDevice(

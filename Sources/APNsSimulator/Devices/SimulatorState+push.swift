@@ -16,11 +16,11 @@ extension SimulatorState {
     /// 5. `apns-id`: `BadMessageId`
     /// 6. `apns-expiration`, which may be absent: `BadExpirationDate`
     /// 7. `apns-priority`, which may be absent, not 1, 5 or 10: `BadPriority`
-    /// 8. `apns-collapse-id` of more than 64 bytes: `BadCollapseId`
+    /// 5. `apns-id` not a UUID: `BadMessageId`
     /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
-    ///    `DeviceTokenNotForTopic`; no good any more: 410 `Unregistered` or `ExpiredToken`
-    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` as `DevicePush`
-    ///     has it
+    ///    `DeviceTokenNotForTopic`; no longer valid: 410 `Unregistered` or `ExpiredToken`
+    /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` (the rules are
+    ///     in `DevicePush.check`)
     /// 11. the buckets: `TooManyRequests`
     mutating func push(
         _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Date
@@ -41,9 +41,9 @@ extension SimulatorState {
         try buckets.take(
             BucketSend(operation: .device, app: app, connection: request.connection, target: token), now: now)
         if let address { accept(request.body, token, address, expiration: expiration, now: now) }
-        let isNamed = request.environment == .development
+        let includesUniqueID = request.environment == .development
         return SimulatorAnswer(
-            status: 200, headers: isNamed ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
+            status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
     }
 
     /// Applies a push that has reached its device.
@@ -60,7 +60,8 @@ extension SimulatorState {
         default:
             _ = devices.change(device.id) {
                 $0.log(
-                    "\(push.event.rawValue) of \(push.timestamp) dropped, it came to a token of the other kind",
+                    "\(push.event.rawValue) of \(push.timestamp) dropped: a start needs a push-to-start token, "
+                        + "an update or an end needs an activity's token",
                     now: now)
             }
         }
@@ -108,7 +109,7 @@ extension SimulatorState {
             contentState: push.contentState ?? [], timestamp: push.timestamp, channelID: push.inputPushChannel,
             wantsToken: push.asksForToken, alert: push.alert, staleDate: push.staleDate, relevance: push.relevance)
         if begin(start, on: device, now: now) == nil {
-            _ = devices.change(device.id) { $0.log("start dropped, its channel is not there", now: now) }
+            _ = devices.change(device.id) { $0.log("start dropped: its channel does not exist", now: now) }
         }
     }
 

@@ -17,8 +17,8 @@ extension SimulatorState {
         }
     }
 
-    /// A refusal instead of APNs' answer, with the ID that every answer has. If the reason has its usual spelling, it
-    /// is spelled as the quirks say; any other spelling is kept.
+    /// A refusal instead of APNs' answer, with the ID that every answer has. A reason in Apple's documented spelling is
+    /// changed as the quirks say. Any other text is sent unchanged.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {
@@ -26,12 +26,12 @@ extension SimulatorState {
         var answer = SimulatorAnswer.refusal(
             known, spelled: known.rawValue == reason ? quirks.spelling(of: known) : reason, status: status)
         if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
-        standIn(&answer, for: request)
+        completeReplacement(&answer, for: request)
         return answer
     }
 
     /// Completes an answer that replaces APNs' own: adds the route and the ID.
-    mutating func standIn(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
+    mutating func completeReplacement(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         complete(&answer, to: request)
     }

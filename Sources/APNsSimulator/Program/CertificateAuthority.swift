@@ -20,8 +20,8 @@ struct CertificateAuthority {
 
     /// Reads the authority from `folder`, or creates it there.
     ///
-    /// - Throws: if one of its two files is missing, broken or expired. Nothing is overwritten, because `ca.pem` might
-    ///   belong to somebody else.
+    /// - Throws: if `ca.key` is missing but `ca.pem` is there, or a file is broken or expired. Nothing is overwritten,
+    ///   because `ca.pem` might belong to somebody else.
     init(in folder: Folder, now: Date) throws(SimulatorError) {
         switch (try folder.read(Self.certificateFile), try folder.read(Self.keyFile)) {
         case (let certificate?, let key?):
@@ -73,8 +73,7 @@ struct CertificateAuthority {
         }
     }
 
-    /// A server certificate for `key`, signed by this authority. A new one is made at each start, so it does not
-    /// expire.
+    /// A server certificate for `key`, signed by this authority. A new one is made at each start; it lasts 397 days.
     func issue(for key: P256.Signing.PrivateKey, names: ServerNames, now: Date) throws(SimulatorError) -> String {
         do {
             let publicKey = Certificate.PublicKey(key.publicKey)
@@ -103,7 +102,7 @@ struct CertificateAuthority {
         }
     }
 
-    /// 127 random bits: positive, and well within the 20 octets RFC 5280 4.1.2.2 allows.
+    /// 126 random bits: positive, and within the 20 octets that RFC 5280 4.1.2.2 allows.
     private static func serialNumber() -> Certificate.SerialNumber {
         let bytes = [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) }
         return Certificate.SerialNumber(bytes: bytes)

@@ -66,7 +66,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
             connection.goAway(code: code, debugData: Self.debugData(reason))
         case .goAwayBefore(let reason, let code):
             connection.goAway(code: code, debugData: Self.debugData(reason), lastStream: stream.id - 2)
-        case .everybodyLeaves(let environment, let reason, let code):
+        case .goAwayOnAllConnections(let environment, let reason, let code):
             for connection in connections.all(in: environment) {
                 connection.goAway(code: code, debugData: Self.debugData(reason))
             }

@@ -9,7 +9,7 @@ struct Reaction: Sendable {
         /// A GOAWAY that says that this request was not processed.
         case goAwayBefore(reason: String, code: UInt32)
         /// Every connection of the environment gets GOAWAY.
-        case everybodyLeaves(APNsEnvironment, reason: String, code: UInt32)
+        case goAwayOnAllConnections(APNsEnvironment, reason: String, code: UInt32)
         case pauseReading(seconds: Double)
         case cut
     }
@@ -60,7 +60,7 @@ struct Reaction: Sendable {
         case .goAway(.clean, let reason, let code): steps.append(.effect(.goAway(reason: reason, code: code)))
         case .goAway(.mid, let reason, let code): steps = [.goAwayBefore(reason: reason, code: code)]
         case .goAway(.rolling, let reason, let code):
-            steps.append(.everybodyLeaves(environment, reason: reason, code: code))
+            steps.append(.goAwayOnAllConnections(environment, reason: reason, code: code))
         case .settings(let streams): steps.append(.effect(.maximumStreams(streams)))
         case .cut: steps = [.cut]
         case .slowReads(let seconds): steps.append(.pauseReading(seconds: seconds))

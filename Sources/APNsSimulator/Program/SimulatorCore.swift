@@ -99,7 +99,7 @@ final class SimulatorCore: Sendable {
         _ action: Interventions.Action, _ request: SimulatorRequest, _ memory: inout Memory, now: Date
     ) -> (SimulatorAnswer, Reaction) {
         if case .answer(var answer) = action {
-            memory.apns.standIn(&answer, for: request)
+            memory.apns.completeReplacement(&answer, for: request)
             return (answer, Reaction(answer))
         }
         let answer = memory.apns.handle(request, now: now)

@@ -24,8 +24,8 @@ extension SimulatorState {
         apps[app]?.published(on: channel.id, storing: message)
         if message != nil { revision += 1 }
         publish(request.body, on: ChannelKey(app: app, id: channel.id), postponing: postponing, now: now)
-        let isNamed = request.environment == .development || quirks.productionUniqueID == .on
-        return SimulatorAnswer(status: 200, headers: isNamed ? [.init(APNsHeader.uniqueID, uniqueID)] : [])
+        let includesUniqueID = request.environment == .development || quirks.productionUniqueID == .on
+        return SimulatorAnswer(status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, uniqueID)] : [])
     }
 
     /// Delivers a message to the online devices that listen, followed by the messages that a fault had postponed.

@@ -8,20 +8,20 @@ package struct CalendarDeclaration: Sendable {
     /// A file or URL; `nil`: the command names one.
     package var source: String?
     package var format: CalendarReading.Format
-    /// Of times that say none.
+    /// The time zone for times in the file that have none.
     package var timeZone: TimeZone?
     package var eventKey: Template
     package var name: Template
     package var topics: [Template]
     package var columns: [String: String]
     package var datePattern: DatePattern
-    /// Seconds an event takes whose end the calendar does not say.
+    /// The duration in seconds of an event that has no end in the calendar.
     package var defaultDuration: Int?
     /// Members of each event that are the same for all of them: `kind`, `channelsOpenBefore`, `audiences`, `defaults`.
     package var common: EventDocument
-    /// Its texts are templates.
+    /// The start of each event. Every string in it is a template.
     package var start: JSONValue?
-    /// The apps of an event that the templates make.
+    /// The audiences of each event that is made from an entry.
     package var audiences: [Audience]
 
     /// The apps and environments whose events these are.
@@ -30,30 +30,31 @@ package struct CalendarDeclaration: Sendable {
         return audiences.map(\.app).filter { seen.insert($0).inserted }
     }
 
-    /// Seconds after which an event without an end is surely over, as far as a calendar goes.
+    /// An entry without an end counts as past this many seconds after its start.
     static let longestWithoutEnd: TimeInterval = 43_200
 
     /// The bytes that the templates may take from one entry, all together. A start has 4 KB at most, a name less.
     static let maximumFilledBytes = 65_536
 
-    /// Names that templates and columns may have besides those of the file.
-    private static let own: Set = ["uid", "startsAt", "endsAt"]
+    /// Names that templates can use although they are not columns of the file.
+    private static let builtInNames: Set = ["uid", "startsAt", "endsAt"]
 
     /// How a file is read.
     ///
-    /// - Parameter zone: of all times that say none, or one that this machine does not know; it comes before `timeZone`.
+    /// - Parameter zone: the time zone for times whose zone is missing or unknown on this machine. It takes precedence
+    ///   over `timeZone`.
     package func reading(in zone: TimeZone? = nil) -> CalendarReading {
         var names = eventKey.names.union(name.names)
         for topic in topics { names.formUnion(topic.names) }
         if let start { names.formUnion(start.templateNames) }
         return CalendarReading(
             format: format, columns: columns, datePattern: datePattern, timeZone: timeZone,
-            names: names.subtracting(Self.own), fallback: zone)
+            names: names.subtracting(Self.builtInNames), fallback: zone)
     }
 
-    /// The event that an entry is.
+    /// Makes an event from a calendar entry.
     ///
-    /// - Throws: when a template comes to nothing.
+    /// - Throws: if a template has no value, the templates take too many bytes, or they make an invalid key or topic.
     package func draft(_ entry: CalendarEntry) throws(CalendarFault) -> CalendarDraft {
         let startsAt = Date(timeIntervalSince1970: Double(entry.startsAt))
         let end = entry.endsAt ?? defaultDuration.map { entry.startsAt + $0 }
@@ -76,7 +77,9 @@ package struct CalendarDeclaration: Sendable {
             do throws(Template.Missing) {
                 text = try fill()
             } catch {
-                throw CalendarFault(line: entry.line, "There is no “\(error.name)” here.", uid: entry.uid)
+                throw CalendarFault(
+                    line: entry.line, "This entry has no value for “\(error.name)”, which a template needs.",
+                    uid: entry.uid)
             }
             guard filledBytes <= Self.maximumFilledBytes else {
                 throw CalendarFault(
@@ -90,24 +93,24 @@ package struct CalendarDeclaration: Sendable {
         let keyText = try filled { () throws(Template.Missing) in try eventKey.filled(folded) }
         guard let key = EventKey(rawValue: keyText) else {
             throw CalendarFault(
-                line: entry.line, "“\(keyText.prefix(200))” is no event key. \(EventKey.rule)", uid: entry.uid)
+                line: entry.line, "“\(keyText.prefix(200))” is not a valid event key. \(EventKey.rule)", uid: entry.uid)
         }
-        var named: [String] = []
+        var topicNames: [String] = []
         for template in topics {
             let topic = try filled { () throws(Template.Missing) in try template.filled(folded) }
             guard Topic(rawValue: topic) != nil else {
                 throw CalendarFault(
-                    line: entry.line, "“\(topic.prefix(200))” is no topic. \(Topic.rule)", uid: entry.uid)
+                    line: entry.line, "“\(topic.prefix(200))” is not a valid topic. \(Topic.rule)", uid: entry.uid)
             }
-            if !named.contains(topic) { named.append(topic) }
+            if !topicNames.contains(topic) { topicNames.append(topic) }
         }
         var document = common
         document.set("name", try filled { () throws(Template.Missing) in try name.filled(value) })
         document.set("startsAt", RFC3339.text(startsAt))
         if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
-        if !named.isEmpty {
+        if !topicNames.isEmpty {
             var json = JSONWriter()
-            json.array(named) { writer, topic in writer.string(topic) }
+            json.array(topicNames) { writer, topic in writer.string(topic) }
             document["topics"] = json.bytes
         }
         if let start {
@@ -124,10 +127,10 @@ package struct CalendarDeclaration: Sendable {
     }
 }
 
-extension CalendarPlan.Wish {
-    /// What a file asks for.
+extension CalendarPlan.Request {
+    /// Reads a file into drafts. Entries that fail become `problems`.
     ///
-    /// - Throws: for a file that cannot be read as a whole.
+    /// - Throws: only if the whole file cannot be read.
     package init(
         _ file: [UInt8], _ declaration: CalendarDeclaration, in zone: TimeZone? = nil, acceptsRemovals: Bool
     ) throws(CalendarFault) {
@@ -143,11 +146,11 @@ extension CalendarPlan.Wish {
     }
 }
 
-/// The event that an entry of a calendar is, or will be.
+/// An event made from a calendar entry, before it is stored.
 package struct CalendarDraft: Sendable, Hashable {
     package var line: Int
     package var uid: String
-    /// Of an event that is made for it; one that is there keeps its key.
+    /// The key for a new event. An event that exists already keeps its key.
     package var key: EventKey
     package var document: EventDocument
     package var isCancelled: Bool
@@ -167,7 +170,7 @@ package struct CalendarDraft: Sendable, Hashable {
         self.endsAt = endsAt
     }
 
-    /// Whether the entry is of the past.
+    /// Whether the event's end, or its assumed end, is in the past.
     func isPast(_ now: Date) -> Bool {
         (endsAt ?? startsAt.addingTimeInterval(CalendarDeclaration.longestWithoutEnd)) <= now
     }

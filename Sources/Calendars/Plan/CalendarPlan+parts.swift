@@ -3,7 +3,7 @@ package import Grandstand
 
 extension CalendarPlan {
     /// What a file asks for.
-    package struct Wish: Sendable {
+    package struct Request: Sendable {
         package var drafts: [CalendarDraft]
         /// What of the file could not be read.
         package var problems: [CalendarProblem]

@@ -17,13 +17,13 @@ package struct CalendarPlan: Sendable {
     package private(set) var problems: [CalendarProblem]
     package private(set) var shrinkage: Shrinkage?
 
-    package init(_ wish: Wish, _ situation: Situation, documents: EventDocuments) {
-        problems = wish.problems
+    package init(_ request: Request, _ situation: Situation, documents: EventDocuments) {
+        problems = request.problems
         var known = situation.known
-        Self.inherit(wish, &known)
+        Self.inherit(request, &known)
         let taken = Dictionary(known.map { ($0.value.key, $0.key) }) { one, _ in one }
         var seen: [EventKey: CalendarDraft] = [:]
-        for draft in wish.drafts {
+        for draft in request.drafts {
             let key = known[draft.uid]?.key ?? draft.key
             if let other = seen.updateValue(draft, forKey: key) {
                 seen[key] = other
@@ -34,7 +34,7 @@ package struct CalendarPlan: Sendable {
                 consider(draft, known[draft.uid], situation, documents)
             }
         }
-        sweep(wish, known)
+        sweep(request, known)
         for list in [\CalendarPlan.create, \.change, \.notes] { refuseTooLong(list, documents.maximumBytes) }
     }
 
@@ -44,11 +44,11 @@ package struct CalendarPlan: Sendable {
     // MARK: Entries of the file
 
     /// An entry that has another UID now, and would make the same event, is the same entry.
-    private static func inherit(_ wish: Wish, _ known: inout [String: SeasonEvent]) {
-        let here = Set(wish.drafts.map(\.uid)).union(wish.problems.compactMap(\.uid))
+    private static func inherit(_ request: Request, _ known: inout [String: SeasonEvent]) {
+        let here = Set(request.drafts.map(\.uid)).union(request.problems.compactMap(\.uid))
         var left: [EventKey: String] = [:]
         for (uid, event) in known where !here.contains(uid) { left[event.key] = uid }
-        for draft in wish.drafts where known[draft.uid] == nil {
+        for draft in request.drafts where known[draft.uid] == nil {
             guard let old = left.removeValue(forKey: draft.key) else { continue }
             known[draft.uid] = known.removeValue(forKey: old)
         }
@@ -180,8 +180,8 @@ package struct CalendarPlan: Sendable {
 
     /// Cancels what vanished, unless so much vanished or was cancelled at once that the file is broken rather: then nothing
     /// is cancelled.
-    private mutating func sweep(_ wish: Wish, _ known: [String: SeasonEvent]) {
-        let here = Set(wish.drafts.map(\.uid)).union(wish.problems.compactMap(\.uid))
+    private mutating func sweep(_ request: Request, _ known: [String: SeasonEvent]) {
+        let here = Set(request.drafts.map(\.uid)).union(request.problems.compactMap(\.uid))
         let told = cancel
         var vanished: [Cancellation] = []
         var future = told.count { known[$0.uid] == nil }
@@ -192,7 +192,7 @@ package struct CalendarPlan: Sendable {
             note.isCancelled = true
             vanished.append(Cancellation(uid: uid, event: event, reason: .vanished, note: note))
         }
-        guard !wish.acceptsRemovals else {
+        guard !request.acceptsRemovals else {
             cancel += vanished
             return
         }
@@ -212,7 +212,7 @@ package struct CalendarPlan: Sendable {
                 note.isCancelled = false
                 remember(note, of: cancellation.event, line: cancellation.line)
             }
-        } else if !vanished.isEmpty, wish.problems.contains(where: { $0.uid == nil }) {
+        } else if !vanished.isEmpty, request.problems.contains(where: { $0.uid == nil }) {
             hold(
                 Self.finding(0, vanished.count, future)
                     + ", and there are entries whose UID could not be read: none was cancelled. Correct them; "

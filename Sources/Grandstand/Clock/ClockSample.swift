@@ -6,7 +6,7 @@ package struct ClockSample: Sendable, Hashable {
     /// By a monotonic clock.
     package var sentAt: Duration
     package var receivedAt: Duration
-    /// Of this machine's wall clock.
+    /// By this machine's wall clock.
     package var wallSentAt: Date
     package var wallReceivedAt: Date
     /// The other clock's time.
@@ -24,7 +24,7 @@ package struct ClockSample: Sendable, Hashable {
 
     package var roundTrip: Duration { receivedAt - sentAt }
 
-    /// The bounds of the other clock's time, in seconds since 1970, when the steady one stood at zero.
+    /// The bounds of the other clock's time, in seconds since 1970, when the steady clock stood at zero.
     var origins: ClosedRange<TimeInterval> {
         let told = told.timeIntervalSince1970
         return (told - receivedAt.inSeconds)...(told - min(sentAt, receivedAt).inSeconds)

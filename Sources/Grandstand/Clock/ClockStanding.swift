@@ -14,9 +14,10 @@ package enum ClockStanding: Sendable, Hashable {
     package static let unusableBeyond: TimeInterval = 10
 
     /// - Parameters:
-    ///   - lead: bounds of the seconds by which the wall clock is ahead; only the certain distance counts.
-    ///   - before: the standing at the last reading. It improves only at a tenth below the bound, so that a clock close
-    ///     to a bound is reported once.
+    ///   - lead: bounds of the seconds by which the wall clock is ahead. If they include zero, the clock counts as
+    ///     right.
+    ///   - before: the standing at the last reading. It improves only if the distance is 10 % below the bound, so that
+    ///     a clock near a bound is reported once.
     package init(lead: ClosedRange<TimeInterval>, before: ClockStanding = .right) {
         let distance = lead.contains(0) ? 0 : min(abs(lead.lowerBound), abs(lead.upperBound))
         self =

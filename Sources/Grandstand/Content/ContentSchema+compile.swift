@@ -1,7 +1,7 @@
 package import JSON
 
 extension ContentSchema {
-    /// Compiles a JSON Schema document. Each fault is added to `faults` with its place; `nil`: there is a fault.
+    /// Compiles a JSON Schema document. Returns `nil` if there are faults; `faults` then lists them with their places.
     ///
     /// - Parameter pointer: the document's place in the request, a JSON Pointer.
     package init?(_ document: JSONValue, pointer: String, faults: inout FaultList) {
@@ -18,7 +18,8 @@ extension ContentSchema {
         let base: String
         var nodes: [Node] = []
         var faults = FaultList()
-        /// The indices of the schemas that were begun, by their paths, so that a schema may refer to itself.
+        /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
+        /// itself.
         private var places: [[String]: Int] = [:]
         /// The number of schemas that are being compiled, each for the one before.
         private var depth = 0

@@ -26,7 +26,7 @@ package struct ContentSchema: Sendable {
         case null, boolean, object, array, number, string, integer
     }
 
-    /// What `format` asks beyond the type: what Swift's decoder refuses.
+    /// The values of `format`. Each is a form that Swift's decoder requires beyond the type.
     enum Format: String, CaseIterable {
         case uuid
         case uri = "uri-reference"
@@ -41,7 +41,7 @@ package struct ContentSchema: Sendable {
         var types: [ValueType]?
         var properties: [String: Int] = [:]
         var required: [String] = []
-        /// For members that `properties` does not name.
+        /// The schema of members that `properties` does not name.
         var additional: Int?
         var items: Int?
         /// `enum` and `const`: a value must be in each of them.
@@ -59,7 +59,7 @@ package struct ContentSchema: Sendable {
 
     let nodes: [Node]
 
-    /// More schemas than this in one document are refused.
+    /// The most schemas in one document.
     static let mostNodes = 2_000
 
     init(nodes: [Node]) { self.nodes = nodes }
@@ -242,14 +242,16 @@ struct ValueNumber {
 
     init(_ text: String) { self.text = text }
 
-    /// Whether Swift reads it as a double: it refuses what is too large, and what is too small to be told from 0.
+    /// Whether Swift reads it as a double. Swift refuses numbers that are too large, or so small that they would become
+    /// 0.
     var isDouble: Bool {
         text.utf8.count < 100 && text.utf8.allSatisfy { $0 | 0x20 != UInt8(ascii: "e") }
             || (try? JSONDecoder().decode(Double.self, from: Data(text.utf8))) != nil
     }
 
-    /// The whole number that Swift makes of it; `nil`: none. Digits alone are read exactly. Text with a fraction or an
-    /// exponent, such as `5.0`, is read by way of a double or a decimal, so Swift is asked.
+    /// The whole number that Swift decodes from it; `nil`: Swift decodes none. Digits alone are read exactly. For text
+    /// with a fraction or an exponent, such as `5.0`, Swift's own decoder is used, because it goes by way of a double
+    /// or a decimal.
     var whole: JSONNumber? {
         if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) {
             return JSONNumber(text)
@@ -281,7 +283,7 @@ extension ContentSchema.Format {
         }
     }
 
-    /// Swift is asked, so that the check and the app agree.
+    /// Uses Swift's own decoders, so that the check and the app agree.
     fileprivate func fits(_ text: String, isNumber: Bool) -> Bool {
         switch self {
         case .uuid: isNumber || UUID(uuidString: text) != nil

@@ -3,7 +3,7 @@ internal import GrandstandContract
 package import JSON
 
 /// What each app version can decode in the contents of one activity type, which member gets the stamp, and which
-/// changes of a state ring.
+/// changes of a state make phones ring.
 package struct ContentType: Sendable {
     /// What happens to a content that a version cannot decode.
     package enum Check: String, Sendable, Hashable, CaseIterable {
@@ -61,7 +61,7 @@ package struct ContentType: Sendable {
         var names: Set<String> = []
         for (index, draft) in drafts.enumerated() {
             if !names.insert(draft.name).inserted {
-                faults.add("/versions/\(index)/name", "The version \(JSONText.quoted(draft.name)) stands twice.")
+                faults.add("/versions/\(index)/name", "The version \(JSONText.quoted(draft.name)) is listed twice.")
             }
             var places = FaultList()
             let document = try draft.schema.tree()
@@ -85,7 +85,7 @@ extension Stamp {
 }
 
 extension ContentType: JSONObjectWritable {
-    /// The declaration, with the defaults of what was left out.
+    /// Writes the declaration. Members that were left out have their defaults.
     package func write(members object: inout JSONWriter) {
         object.member("check", check.rawValue)
         object.objects("versions", versions) { version, declared in
@@ -110,7 +110,7 @@ extension ContentType {
     ///
     /// - Parameters:
     ///   - contentState: JSON object text, as the organiser wrote it. It is checked as phones get it, with its stamp.
-    ///   - pointer: of the content in the request.
+    ///   - pointer: the place of the content in the request.
     ///   - budget: the work that this check may take, less what it took.
     package func faults(
         of contentState: [UInt8], at pointer: String, spending budget: inout ContentSchema.Budget
@@ -146,7 +146,7 @@ extension ContentType {
     }
 }
 
-/// A content type with the fields that its row adds.
+/// A stored content type with its times and version.
 package struct DeclaredContentType: Sendable {
     package var type: ContentType
     package var createdAt: Date

@@ -60,8 +60,8 @@ extension DeliveryPlan {
         for (audience, name) in missing.sorted(by: { $0.value < $1.value })
         where items.contains(where: { $0.audience.id == audience }) {
             warnings.append(
-                "\(audience.words) names the content type \(JSONText.quoted(name)), which the app does not have. This is not "
-                    + "checked, and nothing rings by itself. PUT /v1/apps/\(audience.bundleID)/contents/… first.")
+                "\(audience.words) names the content type \(JSONText.quoted(name)), which the app does not have. The content "
+                    + "is not checked, and no change rings. PUT /v1/apps/\(audience.bundleID)/contents/… first.")
         }
     }
 }

@@ -3,8 +3,8 @@ package import JSON
 /// A JSON number by its exact value: `1`, `1.0` and `10e-1` are the same, and no digit is lost to a double.
 package struct JSONNumber: Sendable, Hashable {
     private let isNegative: Bool
-    /// Without zeros at either end; empty: the number is zero. The value is `0.digits` times ten to the power of
-    /// `exponent`.
+    /// The digits without zeros at either end. Without digits the number is zero. The value is `0.digits` times ten to
+    /// the power of `exponent`.
     private let digits: [UInt8]
     private let exponent: Int
 
@@ -21,7 +21,7 @@ package struct JSONNumber: Sendable, Hashable {
             default: break
             }
         }
-        // An exponent that does not fit an Int counts as `far`, beyond all exponents that are told apart.
+        // An exponent that does not fit an Int is replaced by `far`, the largest exponent that is distinguished.
         let power = exponent.isEmpty ? 0 : Int(exponent) ?? (exponent.hasPrefix("-") ? -Self.far : Self.far)
         let places = point ?? digits.count
         let leading = digits.prefix { $0 == 0 }.count

@@ -7,7 +7,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package static let rule = TextRule.jSONPointer.sentence
 
-    /// - Returns: `nil` for text that is no pointer to a member.
+    /// - Returns: `nil` for text that is not a pointer to a member.
     package init?(_ text: String) {
         guard text.hasPrefix("/"), text.unicodeScalars.count <= 200 else { return nil }
         var names: [String] = []

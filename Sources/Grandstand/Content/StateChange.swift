@@ -8,7 +8,7 @@ package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
     case quiet
     /// Something else differs.
     case update
-    /// A rule of the content type rings.
+    /// A rule of the content type matches, so the message has an alert.
     case rings
     /// The state was the last one, so an end is sent.
     case end

@@ -47,7 +47,7 @@ package struct StateDecision: Sendable {
     /// The progress of an event's states.
     package struct Progress: Sendable, Hashable {
         package var sequence: Int?
-        /// When the newest quiet message is or was sent.
+        /// When the newest message with the outcome `quiet` is or was sent.
         package var quietAt: Date?
 
         package init(sequence: Int? = nil, quietAt: Date? = nil) {
@@ -145,8 +145,8 @@ package struct StateDecision: Sendable {
         Problem(
             .staleState,
             sequence == last
-                ? "Another state with the sequence \(last) was told before. Give each state of the feed a higher number."
-                : "A state with the sequence \(last) was told before, and this one has \(sequence). Send the newest state.",
+                ? "Another state with the sequence \(last) was received before. Give each state of the feed a higher number."
+                : "A state with the sequence \(last) was received before, and this one has \(sequence). Send the newest state.",
             members: [("sequence", .integer(last))])
     }
 }

@@ -40,7 +40,7 @@ package struct StateRules: Sendable {
     }
 }
 
-/// A change that rings, and its alert.
+/// A rule: if a state changes in this way, the message has this alert.
 package struct RingRule: Sendable {
     /// A change of one member.
     package enum Condition: Sendable {
@@ -48,7 +48,7 @@ package struct RingRule: Sendable {
         case decreases(JSONPointer)
         case changes(JSONPointer)
         case becomes(JSONPointer, JSONValue)
-        /// An item of an array; with a value, one that has all of it.
+        /// An item is added to an array. With a value, only an item that includes the value counts.
         case appears(JSONPointer, JSONValue?)
     }
 
@@ -113,7 +113,7 @@ package struct RingRule: Sendable {
         return first.condition
     }
 
-    /// Whether it rings when one state follows another.
+    /// Whether the change from `old` to `new` matches the rule.
     package func holds(from old: JSONValue, to new: JSONValue) -> Bool {
         switch condition {
         case .increases(let place):
@@ -150,7 +150,7 @@ package struct RingRule: Sendable {
     }
 }
 
-/// An alert whose texts name members of the states in braces.
+/// An alert with placeholders: members of the states, in braces.
 struct AlertTemplate: Sendable {
     private let alert: JSONValue
 
@@ -226,7 +226,7 @@ private struct AlertText {
 
     private var parts: [Part] = []
 
-    /// - Returns: `nil` where a brace is left open, or names nothing.
+    /// - Returns: `nil` if a brace is not closed, or is empty.
     init?(_ text: String) {
         var rest = text[...]
         var plain = ""

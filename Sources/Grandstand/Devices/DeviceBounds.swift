@@ -6,14 +6,15 @@ package import FoundationEssentials
 /// Bytes are those on disk, indexes included. They are estimated from the length of texts; the trigger
 /// `account_for_devices` has the same formulas.
 package enum DeviceBounds {
-    /// A registration of so many bytes is never refused for its size: about 15 topics and three tokens of usual length.
+    /// A registration up to this many bytes is never refused for its size. About 15 topics and three tokens of usual
+    /// length fit.
     package static let ofRegistration = 3_000
     /// Bytes that all installations of an app may hold together, beyond `ofRegistration` each. A person who follows 200
     /// teams takes 25,000 of them.
     package static let shared = 3_000_000
     /// Bytes of one installation's activities: the newest five to eight fit.
     package static let ofActivities = 5_000
-    /// Seconds after which a client may try again when its app holds as much as it may.
+    /// The `Retry-After` in seconds when the installations of an app have used all their bytes.
     package static let retry = 3_600
 
     /// Bytes of an installation's row.
@@ -37,7 +38,7 @@ extension InstallationState {
     }
 }
 
-/// What the installations of an app in one environment hold together.
+/// The totals of an app's installations in one environment.
 package struct DeviceAccount: Sendable, Hashable {
     package var installations: Int
     /// Installations that were new in the present hour of the clock, and in the hour before it.
@@ -52,7 +53,7 @@ package struct DeviceAccount: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Bytes that they may hold together.
+    /// The most bytes that they may use together.
     package var limit: Int { DeviceBounds.shared + DeviceBounds.ofRegistration * installations }
 
     /// Whether many installations are new: at least 1,000 within an hour, and at least a tenth of those known before.
@@ -64,12 +65,12 @@ package struct DeviceAccount: Sendable, Hashable {
 
     private static let surge = 1_000
 
-    /// Counts a registration, in place of the installation's earlier state.
+    /// Counts a registration that replaces the installation's earlier state.
     ///
     /// - Parameters:
-    ///   - earlier: `nil`: it is new.
-    ///   - mostNew: installations that may be new in an hour; `nil`: any number.
-    /// - Throws: `rate-limited`, with the limit; the account stays as it was then.
+    ///   - earlier: `nil`: the installation is new.
+    ///   - mostNew: the most new installations in an hour; `nil`: any number.
+    /// - Throws: `rate-limited`, with the limit. Then the account is not changed.
     package mutating func register(
         _ state: InstallationState, after earlier: InstallationState?, mostNew: Int?, at now: Date
     ) throws(Problem) {
@@ -78,7 +79,7 @@ package struct DeviceAccount: Sendable, Hashable {
             let wait = Int((hour - now.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)).rounded(.up))
             throw Problem(
                 .rateLimited,
-                "\(mostNew) installations of this app are new in this hour, as many as may be. Try again in \(wait) s.",
+                "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in \(wait) s.",
                 members: [("limit", .integer(mostNew))], retryAfter: wait)
         }
         var account = self
@@ -92,7 +93,7 @@ package struct DeviceAccount: Sendable, Hashable {
             throw Problem(
                 .rateLimited,
                 "This registration takes \(bytes) bytes in the database. \(DeviceBounds.ofRegistration) are always accepted; "
-                    + "what the app's installations may hold beyond that, \(DeviceBounds.shared) bytes together, is taken. "
+                    + "beyond that, the app's installations may use \(DeviceBounds.shared) bytes together, which are used up. "
                     + "Follow fewer topics, or try again later.",
                 members: [("limit", .integer(DeviceBounds.ofRegistration))], retryAfter: DeviceBounds.retry)
         }
@@ -100,18 +101,18 @@ package struct DeviceAccount: Sendable, Hashable {
     }
 }
 
-/// How fast an installation may bring new tokens for starts and activities. Each token causes requests to APNs, and an
-/// invented one counts against the app there. All times are the database's: each token moves the installation's
-/// `tokensPacedUntil` on by `interval`.
+/// How fast an installation may register new tokens for starts and activities. Each token causes requests to APNs, and
+/// an invented one counts against the app there. All times are the database's. Each token moves the installation's
+/// `tokensPacedUntil` by `interval` into the future.
 package enum TokenPace {
     /// Tokens that are accepted at once.
     package static let burst = 30
     /// Seconds after which one more token is accepted.
     package static let interval: TimeInterval = 180
 
-    /// The installation's `tokensPacedUntil` after it brought so many new tokens.
+    /// The installation's `tokensPacedUntil` after it registered this many new tokens.
     ///
-    /// - Parameter until: the value before; `nil`: it brought no token yet.
+    /// - until: the value before; `nil`: it has registered no token yet.
     /// - Throws: `rate-limited`, with the limit.
     package static func take(_ tokens: Int, _ until: Date?, at now: Date) throws(Problem) -> Date? {
         guard tokens > 0 else { return until }

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// One request to `/3/device/…`, complete: repeating it repeats every byte.
+/// One complete request to `/3/device/…`. A repetition sends exactly the same bytes.
 package struct DevicePush: Sendable, Hashable {
     package var token: DeviceToken
     /// The whole JSON body.

@@ -1,10 +1,10 @@
 internal import GrandstandContract
 
-/// A device's or an activity's push token. Kept as bytes, never logged; people are shown its last six digits.
+/// A device's or an activity's push token. It is stored as bytes and never logged. People see only its last six digits.
 package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// Bytes a token may have. Apple names no length and asks not to rely on one (docs/internals/apns.md 3.1).
+    /// The most bytes of a token. Apple documents no length and asks not to rely on one (docs/internals/apns.md 3.1).
     package static let maximumLength = 512
 
     /// `nil` for no bytes, and for more than `maximumLength`.
@@ -31,7 +31,7 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: bytes)
     }
 
-    /// The path's spelling: lowercase hexadecimal digits.
+    /// The spelling in paths: lowercase hexadecimal digits.
     package var hex: String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
             for (index, byte) in bytes.enumerated() {

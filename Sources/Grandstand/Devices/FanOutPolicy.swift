@@ -10,8 +10,8 @@ package enum FanOutPolicy: String, Sendable, Hashable, CaseIterable {
     /// a device. Members that join later get the newest state.
     case update
 
-    /// When a push is sent again, and the attempts that count by then; `nil`: its outcome is final. A push that was not
-    /// sent goes at once.
+    /// When a push is sent again, and its number of attempts then; `nil`: its outcome is final. A push that was not
+    /// sent is sent at once.
     ///
     /// - Parameters:
     ///   - verdict: `nil`: it was not sent.

@@ -16,19 +16,20 @@ package struct InstallationID: Sendable, Hashable {
 
 /// The whole state of an installation as its app reports it. Reporting it again changes nothing.
 package struct InstallationState: Sendable, Hashable {
-    /// Rises with every change, because a phone's requests may arrive out of order. `nil`: the app does not count.
+    /// Rises with every change, because a phone's requests may arrive out of order. `nil`: the app sends no sequence.
     package var sequence: Int?
     package var systemVersion: SystemVersion
     package var appVersion: String?
     /// BCP 47, as the app wrote it.
     package var locale: String?
-    /// The variant that it shows of events that have it; `nil`: its locale chooses the variant (`VariantChoice`).
+    /// The variant that the installation wants, for events that have it; `nil`: its locale chooses the variant
+    /// (`VariantChoice`).
     package var variant: Variant?
     /// An IANA name, as the app wrote it.
     package var timeZone: String?
     package var liveActivitiesEnabled: Bool
     package var frequentPushesEnabled: Bool
-    /// By type of attributes.
+    /// The start tokens by type of attributes.
     package var startTokens: [String: DeviceToken]
     package var topics: Set<Topic>
 
@@ -54,7 +55,7 @@ package struct InstallationState: Sendable, Hashable {
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
 }
 
-/// An installation as its own app may read it.
+/// An installation as its own app reads it.
 package struct KnownInstallation: Sendable, Hashable {
     package var state: InstallationState
     /// Types of attributes whose start token APNs refused; it is used again when the app registers one again.

@@ -35,11 +35,11 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     package var secret: Secret
     /// Its state as its app reported it, without the start tokens.
     package var details: InstallationState
-    /// By type of attributes.
+    /// The start tokens by type of attributes.
     package var tokens: [String: RegisteredToken]
     /// When it was last seen, to the day.
     package var seenAt: Date
-    /// See `TokenPace`; `nil`: it brought no token yet.
+    /// See `TokenPace`; `nil`: it has registered no token yet.
     package var tokensPacedUntil: Date?
 
     /// - Parameter state: its start tokens are ignored; `tokens` has them.

@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// store loads the installations before it and writes `changes` after it.
 ///
 /// A start token belongs to the installation that registered it last, in the same app and for the same type of
-/// attributes. The old and the new installation are on one phone, which must not get a second card. So the new one
+/// attributes. The old and the new installation are on one phone, which must not get a second activity. So the new one
 /// counts as started wherever the old one does.
 package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     package typealias Record = InstallationRecord<Secret>
@@ -19,15 +19,15 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     private let loaded: [InstallationKey: Record]
     private var records: [InstallationKey: Record]
     private var holders: [Place: InstallationKey] = [:]
-    /// Installations that a token was taken from since it was loaded.
+    /// Installations that have lost a token since the records were loaded.
     private var losers: [Place: [InstallationKey]] = [:]
     private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
     /// Installations that changed in something that starts depend on.
     private var followers: Set<InstallationKey> = []
-    /// Installations that are new, or differ from what was loaded.
+    /// Installations that are new, or differ from the loaded ones.
     package private(set) var changed: Set<InstallationKey> = []
 
-    /// By the apps' numbers. An app that is not in it has no bounds.
+    /// The totals by the apps' numbers. An app that is not in this dictionary has no limits.
     private var accounts: [Int: DeviceAccount]
     private let mostNew: Int?
 
@@ -37,8 +37,8 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// - Parameters:
     ///   - loaded: the installations that the registrations name, and those that hold a token that the registrations
     ///     name.
-    ///   - accounts: what the installations of each app hold now; an app that is left out has no bounds.
-    ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
+    ///   - accounts: the totals of each app; an app that is left out has no limits.
+    ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
     package init(_ loaded: [InstallationKey: Record], accounts: [Int: DeviceAccount] = [:], mostNew: Int? = nil) {
         self.loaded = loaded
         self.accounts = accounts
@@ -51,7 +51,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Takes over the state that an installation's app reports. A repetition only updates `seenAt`, once a day.
+    /// Stores the state that an installation's app reports. A repetition only updates `seenAt`, once a day.
     ///
     /// A state without a sequence leaves the known sequence as it is.
     ///
@@ -130,7 +130,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
         holders[place] = key
     }
 
-    /// The changes that are to be written.
+    /// The changes to write.
     package var changes: InstallationChanges<Secret> {
         var changes = InstallationChanges<Secret>()
         let names = changed.sorted { ($0.app, $0.id.uuidString) < ($1.app, $1.id.uuidString) }
@@ -155,7 +155,7 @@ extension InstallationRecord {
 }
 
 extension Problem {
-    /// An installation is proved by the secret of its first registration.
+    /// The error for a secret other than the one of the first registration.
     package static let wrongInstallationSecret = Problem(
         .wrongInstallationSecret,
         "This installation was registered with another secret. Send the one of its first registration, or register anew "

@@ -6,8 +6,8 @@ package import FoundationEssentials
 package struct LeaseClock: Sendable {
     private var lastAnswer: Date?
     private var isAway = false
-    /// How long the clock stopped, and until when that counts: one lease after the outage, all leases are extended or
-    /// over.
+    /// How long the clock stopped, and until when this is subtracted. One lease duration after the outage, every lease
+    /// has been extended or has ended.
     private var pause: (length: TimeInterval, until: Date)?
 
     package init() {}

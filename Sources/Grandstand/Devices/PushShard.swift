@@ -9,10 +9,10 @@ package protocol PushShard: Sendable {
     var owner: Int { get }
     var address: APNsAddress { get }
     var members: [Member] { get }
-    /// A push whose next attempt would come after this has expired.
+    /// A push expires if its next attempt would be later than this.
     var deadline: Date { get }
 
-    /// The number of the attempt that is to be made for a member.
+    /// The number of the next attempt for a member.
     func attempt(for member: Member) -> Int
 
     /// Makes members' requests; their common parts are made once.
@@ -41,7 +41,7 @@ package protocol ShardStore<Shard>: Sendable {
     /// Leases the owners that are due in an environment, and takes the next shard of each.
     func claim(_ claim: ShardClaim) async throws -> [Shard]
 
-    /// Records the outcomes of a shard's pushes, removes tokens by the answers, and gives the lease back. Nothing
+    /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and releases the lease. Nothing
     /// changes if another replica has the lease by now.
     func settle(
         _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
@@ -50,7 +50,7 @@ package protocol ShardStore<Shard>: Sendable {
     /// Extends to `leasedUntil` the leases of a replica that still works on these owners.
     func extendLeases(of owners: [Int], replica: UUID, until leasedUntil: Date) async throws
 
-    /// When there will be something due in the environment; `nil`: nothing waits.
+    /// When the next shard in the environment is due; `nil`: none waits.
     func nextDue(in environment: APNsEnvironment) async throws -> Date?
 }
 
@@ -66,12 +66,13 @@ package struct ShardClaim: Sendable, Hashable {
     package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date
-    /// Leases that ended by then are over. Earlier than `at` when leases could not be extended lately (`LeaseClock`).
+    /// Leases that ended before this time are over. It is earlier than `at` if leases could not be extended recently
+    /// (`LeaseClock`).
     package var leasesOver: Date
     /// Owners whose shards the replica has. If it has another lease, the answer to that claim was lost, so the owner may
     /// be claimed again. `nil`: not known.
     package var holding: [Int]?
-    /// Apps whose key APNs refuses: nothing of them is claimed.
+    /// Apps whose key APNs refuses. None of their shards is claimed.
     package var avoiding: [BundleID]
 
     package init(

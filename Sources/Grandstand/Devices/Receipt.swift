@@ -29,7 +29,7 @@ package struct ReceiptBatch: Sendable, Hashable {
         clockAhead = sentAt.map { $0.timeIntervalSince(arrivedAt) }
     }
 
-    /// When the phone showed a message, by the server's clock as far as the difference is known.
+    /// When the phone showed a message, by the server's clock if the difference is known.
     package func shownAt(_ receipt: Receipt) -> Date { receipt.shownAt.addingTimeInterval(-(clockAhead ?? 0)) }
 }
 

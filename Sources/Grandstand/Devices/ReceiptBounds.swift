@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// Limits of the receipts that are kept and reported. Their API key ships in an app, so anybody can use it. A match
-/// does not reach these limits.
+/// Limits of the receipts that are stored and reported. The API key for receipts ships in an app, so anybody can use
+/// it. A match does not reach these limits.
 package enum ReceiptBounds {
     /// The most receipts of one installation about one event that are kept: more than a match has messages.
     package static let ofEvent = 500

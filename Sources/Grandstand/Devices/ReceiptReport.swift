@@ -14,7 +14,7 @@ package struct ReceiptReport: Sendable, Hashable {
         package var clockUnknown = 0
         /// Of these, phones that say they showed it before it was accepted.
         package var shownEarly = 0
-        /// Seconds from acceptance to the screen, of the others.
+        /// Seconds from acceptance to display, for the other phones.
         package var seconds: Percentiles?
     }
 
@@ -26,13 +26,13 @@ package struct ReceiptReport: Sendable, Hashable {
     /// later. Its timestamp is the highest of its messages.
     package var newest: Message?
 
-    /// The most seconds by which a clock may be off to be corrected.
+    /// Clocks that are off by more seconds than this are not corrected.
     package static let maximumClockError = 300.0
 
-    /// A time that is impossible by at most so many seconds is rounding, because a `Date` header has whole seconds.
+    /// A negative delay of at most this many seconds counts as rounding, because a `Date` header has whole seconds.
     package static let rounding = 1.0
 
-    /// A message that was sent, by the timestamp that it was given.
+    /// A message that was sent, with its timestamp.
     package struct Sent: Sendable, Hashable {
         package var broadcast: UUID
         package var timestamp: Int
@@ -104,8 +104,8 @@ extension ReceiptReport.Message {
             }
             guard let acceptedAt else { continue }
             let seconds = tally.shownAt.timeIntervalSince(acceptedAt)
-            // The time of the request's travel only makes receipts look later, so one that is early by more than
-            // rounding is wrong.
+            // The time of the request's travel only makes receipts look later. So a receipt that is too early by more
+            // than rounding has a wrong time.
             if seconds < -ReceiptReport.rounding {
                 shownEarly += tally.count
             } else {

@@ -1,4 +1,4 @@
-/// The version of iOS or iPadOS, as far as starts depend on it.
+/// The version of iOS or iPadOS: only the parts that starts depend on.
 package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let major: Int
     package let minor: Int
@@ -22,9 +22,9 @@ package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConver
 
     package init(number: Int) { self.init(number / 1_000, number % 1_000) }
 
-    /// Since then an activity can be started by a push (docs/internals/apns.md 3.2).
+    /// The first version on which a push can start an activity (docs/internals/apns.md 3.2).
     package static let firstWithStarts = SystemVersion(17, 2)
-    /// Since then a start may name a channel, or ask for a token; earlier systems start nothing from such a push.
+    /// The first version on which a start may name a channel or ask for a token. Earlier versions ignore such a push.
     package static let firstWithChannels = SystemVersion(18)
 
     package var description: String { "\(major).\(minor)" }

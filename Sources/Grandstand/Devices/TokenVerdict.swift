@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// The consequence of APNs' answer to a push to one device token. Pure.
 package enum TokenVerdict: Sendable, Hashable {
     case accepted
-    /// APNs provably did not process it, or asks for it again: the same push may go at this time.
+    /// APNs provably did not process it, or asked to send it again. The same push may be sent at this time.
     case retry(at: Date, reason: String)
     /// No answer came, or one that does not say whether APNs processed the push (`APNsRefusal.leavesOpen`).
     case unknown(reason: String)
@@ -16,15 +16,15 @@ package enum TokenVerdict: Sendable, Hashable {
     /// `since`.
     case gone(reason: String, since: Date?)
     /// APNs refuses the token in a way that may be this server's mistake (`BadDeviceToken`, `DeviceTokenNotForTopic`:
-    /// another environment or app). The token is not used until it is registered again, and it is counted.
+    /// another environment or app). The refusal is counted, and the token is not used until it is registered again.
     case suspect(reason: String)
 
-    /// Refusals of a token that may be our mistake.
+    /// The reasons of `suspect`.
     package static let suspectReasons: Set<APNsReason> = [.badDeviceToken, .deviceTokenNotForTopic]
 
     /// Judges the answer to attempt number `attempts`.
     ///
-    /// - Parameter deadline: a push whose next attempt would come after this has expired.
+    /// - Parameter deadline: a push expires if its next attempt would be later than this.
     package init(
         _ answer: APNsAnswer<Void>, attempts: Int, deadline: Date, now: Date, policy: RetryPolicy = .broadcasts,
         jitter: Double

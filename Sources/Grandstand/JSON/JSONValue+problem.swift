@@ -3,8 +3,8 @@ package import JSON
 extension JSONValue {
     /// Parses one JSON text (RFC 8259) strictly.
     ///
-    /// - Throws: `malformed-json`, pointing at the place, for anything else: invalid UTF-8, lone surrogates, two
-    ///   members of one name, nesting deeper than `JSONParser.maximumDepth`; `body-too-large` for more values than
+    /// - Throws: `malformed-json` with the place of the error, for anything else: invalid UTF-8, lone surrogates, two
+    ///   members with one name, nesting deeper than `JSONParser.maximumDepth`; `body-too-large` for more values than
     ///   `maximumValues`.
     package init(parsing bytes: [UInt8], maximumValues: Int = JSONParser.maximumValues) throws(Problem) {
         do throws(JSONFault) {

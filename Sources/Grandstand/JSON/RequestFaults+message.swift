@@ -1,12 +1,12 @@
 package import GrandstandContract
 package import JSON
 
-// What messages, starts and rules of states have in common.
+// The rules that messages, starts and state rules share.
 
 extension RequestFaults {
     /// Adds a fault if the alert has neither title nor body, because it would show nothing.
     ///
-    /// - Parameter advice: what else one can do about it.
+    /// - Parameter advice: an additional sentence for the error.
     package mutating func requireText(of alert: Contract.Alert, at pointer: String, _ advice: String) {
         let hasText = [alert.title, alert.body].contains { text in
             switch text {
@@ -18,14 +18,15 @@ extension RequestFaults {
         if !hasText { add(pointer, "An alert has a title or a body. \(advice)") }
     }
 
-    /// Checks alerts by language tag in the same way. Each tag may occur once; upper and lower case are the same.
+    /// Checks each alert by language tag with `requireText`. Each tag may occur once; upper and lower case are the
+    /// same.
     package mutating func requireTexts(of alerts: [String: Contract.Alert], at pointer: String, _ advice: String) {
         var seen: Set<String> = []
         // Lower case comes first, so of two tags that differ in case only, the one with capitals is reported.
         for (tag, alert) in alerts.sorted(by: { $0.key > $1.key }) {
             let pointer = pointer + JSONText.pointer([tag])
             if !seen.insert(tag.lowercased()).inserted {
-                add(pointer, "This tag stands twice; case does not tell tags apart.")
+                add(pointer, "This tag is listed twice; upper and lower case are the same.")
             }
             requireText(of: alert, at: pointer, advice)
         }
@@ -40,14 +41,14 @@ extension [AudienceSelector] {
 }
 
 extension Contract.Alert {
-    /// As a tree, in the bytes that were read.
+    /// Parses the bytes of the alert again.
     ///
     /// - Throws: `malformed-json`.
     func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: JSONWriter.text(self)) }
 }
 
 extension RawJSON {
-    /// As a tree.
+    /// Parses the bytes.
     ///
     /// - Throws: `malformed-json`.
     package func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: Array(bytes)) }

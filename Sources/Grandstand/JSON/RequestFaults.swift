@@ -1,12 +1,12 @@
 package import GrandstandContract
 package import JSON
 
-/// The faults of a request's body, each with its place: a caller learns of all of them at once (of the first
+/// The faults of a request's body, each with its place, so that a caller sees all of them at once (the first
 /// `FaultList.limit`).
 package struct RequestFaults {
-    /// The JSON pointer, in the body, of the part that is read.
+    /// The JSON pointer, in the body, of the part that is being read.
     private let base: String
-    /// The path to the value that is checked. Its pointer is only made for a fault.
+    /// The path to the value that is being checked. It becomes a pointer only for a fault.
     private var path: [Step] = []
     fileprivate private(set) var invalid = FaultList()
     private var unknown = FaultList()
@@ -20,7 +20,7 @@ package struct RequestFaults {
 
     /// Records a fault.
     ///
-    /// - Parameter pointer: the place within what is read, a JSON pointer.
+    /// - Parameter pointer: the place within the part that is being read, a JSON pointer.
     package mutating func add(_ pointer: String, _ detail: String) {
         invalid.append(FieldError(pointer: place + pointer, detail: detail))
     }
@@ -70,11 +70,12 @@ package struct RequestFaults {
 }
 
 extension ContractRequest {
-    /// Reads a body. The fields are checked by openapi.yaml first; if they fit, `convert` checks the rules across them.
+    /// Reads a body. First the fields are checked by openapi.yaml. If they fit, `convert` checks the rules that concern
+    /// several fields.
     ///
     /// - Parameters:
-    ///   - pointer: its place, where it is a part of a body.
-    ///   - convert: makes the result, and records faults against the rules.
+    ///   - pointer: the place of the value, if it is only a part of the body.
+    ///   - convert: makes the result, and records faults.
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read<Value>(
         _ body: JSONValue, at pointer: String = "",
@@ -93,7 +94,7 @@ extension ContractRequest {
         return value
     }
 
-    /// Checks what openapi.yaml says of a body.
+    /// Checks a body by openapi.yaml.
     ///
     /// - Throws: as `read(_:at:_:)`.
     package static func check(_ body: JSONValue) throws(Problem) {
@@ -102,7 +103,7 @@ extension ContractRequest {
         try faults.finish()
     }
 
-    /// Reads a body that has no rules across its fields.
+    /// Reads a body that has no rules that concern several fields.
     ///
     /// - Throws: as `read(_:at:_:)`.
     package static func read(_ body: JSONValue) throws(Problem) -> Self {
@@ -129,7 +130,7 @@ extension RawRepresentable<String> {
 }
 
 extension RequestShape {
-    /// Records what is wrong with a value. Null counts as left out.
+    /// Records the faults of a value. A member that is null counts as left out.
     fileprivate func check(_ value: JSONValue, _ faults: inout RequestFaults) {
         switch self {
         case .any: break

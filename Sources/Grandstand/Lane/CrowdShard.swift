@@ -1,16 +1,16 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Some members of a crowd, and the message they are to get.
+/// Some members of a crowd, and the message for them.
 package struct CrowdShard: PushShard, Hashable {
     package struct Member: Sendable, Hashable {
-        /// Its number, which orders the crowd.
+        /// The number of its activity. The crowd is ordered by it.
         package var activity: Int
         package var token: DeviceToken
-        /// The phone has frequent pushes turned off: a message that does not ring gets priority 5, and the member rests
-        /// after it.
+        /// The phone has frequent pushes turned off. A message without a ringing alert gets priority 5, and the member
+        /// gets no other message for some time.
         package var wantsFew: Bool
-        /// Pushes of this message that were sent to it before.
+        /// Earlier pushes of this message to the member.
         package var attempts: Int
 
         package init(activity: Int, token: DeviceToken, wantsFew: Bool = false, attempts: Int = 0) {
@@ -21,16 +21,16 @@ package struct CrowdShard: PushShard, Hashable {
         }
     }
 
-    /// `nil`: the members joined late and get the content that the others have.
+    /// `nil`: the members joined late and get the content that the others already have.
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
-    /// The message's request ID. Each member's ID is made of it, so that a repetition has the same one.
+    /// The message's request ID. Each member's ID is derived from it, so that a repetition has the same one.
     package var requestID: UUID
     /// The whole JSON body, the same for everybody.
     package var body: [UInt8]
     package var priority: APNsPriority
-    /// It has an alert that rings.
+    /// Whether it has an alert that rings.
     package var rings: Bool
     /// The value of `apns-expiration`.
     package var expiration: Int
@@ -58,15 +58,15 @@ package struct CrowdShard: PushShard, Hashable {
         self.step = step
     }
 
-    /// The progress that these outcomes make. A push without an answer is sent again, because the same message changes
-    /// nothing on a device.
+    /// The progress of the message after these outcomes. A push without an answer is sent again, because the same
+    /// message changes nothing on a device.
     package func progress(_ outcomes: [PushOutcome<Member>]) -> FanOut.Progress {
         var progress = FanOut.Progress(step)
         var reasons: [String: Int] = [:]
         for outcome in outcomes {
             switch outcome.verdict {
             case .accepted: progress.accepted += 1
-            // A suspect token is not gone: it may be good for another topic or environment.
+            // A suspect token does not count as gone: it may be valid for another topic or environment.
             case .rejected(let reason), .suspect(let reason):
                 progress.rejected += 1
                 reasons[reason, default: 0] += 1
@@ -104,8 +104,7 @@ extension CrowdShard {
 }
 
 extension UUID {
-    /// A UUID that is made of this one, another one for each number. Numbers of less than 56 bits leave version and
-    /// variant as they are.
+    /// A UUID derived from this one and a number. Numbers of less than 56 bits do not change version and variant.
     fileprivate func numbered(_ number: Int) -> UUID {
         var bytes = uuid
         withUnsafeMutableBytes(of: &bytes) { bytes in

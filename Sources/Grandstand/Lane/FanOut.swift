@@ -1,17 +1,17 @@
-/// How far a message to many tokens has got. It is sent shard by shard, in the order of the members' numbers. Members
-/// that must be tried again wait in a queue; so do members that want few pushes and had one just now. No other token
-/// has a row of its own. A crash repeats one shard, which changes nothing on a device because the timestamp is the
-/// same.
+/// The progress of a message to many tokens. It is sent shard by shard, in the order of the members' numbers. Two kinds
+/// of members wait in a queue: those whose push must be tried again, and those with frequent pushes turned off that had
+/// a push recently (they rest). Other members have no row. A crash repeats one shard, which changes nothing on a device
+/// because the timestamp is the same.
 package struct FanOut: Sendable, Hashable {
-    /// Members up to this number were sent to, or wait in the queue.
+    /// Every member up to this number was sent the message, or waits in the queue.
     package var cursor: Int
-    /// No member is beyond the cursor.
+    /// Whether no member has a higher number than the cursor.
     package var isSwept: Bool
-    /// Members in the queue, `resting` included.
+    /// Members in the queue, including `resting`.
     package var waiting: Int
-    /// Of these, the ones that want few pushes and were not sent to yet.
+    /// The part of them that rest and were not sent the message yet.
     package var resting: Int
-    /// Members there were when it began.
+    /// The number of members when the message began.
     package var total: Int
     /// APNs said 200.
     package var accepted: Int
@@ -42,9 +42,9 @@ package struct FanOut: Sendable, Hashable {
         /// From the sweep over all members.
         ///
         /// - Parameters:
-        ///   - to: the highest number that was looked at.
-        ///   - isLast: no member is beyond it.
-        ///   - resting: members that want few pushes, and went into the queue.
+        ///   - to: the highest number that was examined.
+        ///   - isLast: whether no member has a higher number.
+        ///   - resting: members that rest and were put into the queue.
         case sweep(to: Int, isLast: Bool, resting: Int)
         /// From the queue: `taken` members, of which `rested` had rested.
         case queue(taken: Int, rested: Int)
@@ -55,7 +55,7 @@ package struct FanOut: Sendable, Hashable {
     /// The outcome of a shard.
     package struct Progress: Sendable, Hashable {
         package var step: Step
-        /// Members that go into the queue, to be tried again.
+        /// Members that are put into the queue, to be tried again.
         package var again: Int
         package var accepted: Int
         package var rejected: Int
@@ -78,7 +78,7 @@ package struct FanOut: Sendable, Hashable {
         }
     }
 
-    /// The members that are sent to next.
+    /// The members that come next.
     package enum Next: Sendable, Hashable {
         /// Members beyond this number.
         case after(Int)
@@ -109,13 +109,13 @@ package struct FanOut: Sendable, Hashable {
         total = max(total, decided + waiting)
     }
 
-    /// All members were sent to.
+    /// Whether every member was sent the message.
     package var isDone: Bool { isSwept && waiting == 0 }
 
-    /// All members were sent to, but those that want few pushes and rest.
+    /// Whether every member was sent the message, except those that rest.
     package var isDoneButForResting: Bool { isSwept && resting > 0 && waiting == resting && accepted > 0 }
 
-    /// Counts the resting members as expired, because the message's time ran out before their turn.
+    /// Counts the resting members as expired, because the message expired before their turn.
     mutating func expireResting() {
         expired += resting
         (waiting, resting) = (0, 0)
@@ -124,6 +124,6 @@ package struct FanOut: Sendable, Hashable {
     /// Members whose outcome is known.
     private var decided: Int { accepted + rejected + gone + expired }
 
-    /// Members that are still to be sent to.
+    /// Members that the message must still be sent to.
     package var pending: Int { isDone ? 0 : max(total - decided, waiting) }
 }

@@ -1,8 +1,7 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Adds a message that was accepted for the lane. Older messages may be superseded by it, and nothing follows an
-    /// `end`.
+    /// Adds an accepted message to the lane. It may supersede older messages. No message is accepted after an `end`.
     package mutating func accept(_ message: LaneMessage, at now: Date) {
         var message = message
         message.state = unsent
@@ -26,8 +25,8 @@ extension Lane {
         cancelWaiting(at: now)
     }
 
-    /// Undoes what the clock or the removal of the audience did at `time`. The lane takes messages again, unless it had
-    /// got its own `end` before.
+    /// Undoes what the server's own closing or the removal of the audience did at `time`. The lane takes messages
+    /// again, unless it had got its own `end` before.
     package mutating func reopen(closedAt time: Date) {
         if fencedAt == time { fencedAt = nil }
         if closedAt == time { closedAt = nil }

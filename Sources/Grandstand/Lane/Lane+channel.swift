@@ -12,11 +12,11 @@ extension Lane {
         }
     }
 
-    /// Gives up the channel, because it is gone or the audience wants another. Messages that wait are sent to the next
-    /// channel; a request under way is settled as usual.
+    /// Removes the channel, because it no longer exists or the audience needs another. Messages that wait are sent to
+    /// the next channel; a request under way is settled as usual.
     ///
     /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel. Messages
-    ///   that it refused so are rejected for good.
+    ///   that were refused with it are rejected for good.
     /// - Returns: until when a device may still need the channel, as far as this lane knows.
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }
@@ -40,8 +40,8 @@ extension Lane {
         return neededUntil
     }
 
-    /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. It gives up its
-    /// channel if the storage policy changed, which needs another channel, or if the audience no longer uses one.
+    /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. It loses its channel
+    /// if the storage policy changed, which needs another channel, or if the audience no longer uses one.
     ///
     /// - Returns: as `disconnect`.
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
@@ -60,7 +60,7 @@ extension Lane {
             let message = messages[index]
             let expiration = headers[message.broadcast].map(Expiration.header) ?? .standard
             let header = expiration.header(for: audience.storagePolicy, until: message.expiresAt)
-            // The policy decides whether APNs stores the message. Until when was decided at its acceptance.
+            // The policy decides whether APNs stores the message. The time was decided when the message was accepted.
             if (header == 0) != (message.apnsExpiration == 0) { messages[index].apnsExpiration = header }
         }
     }

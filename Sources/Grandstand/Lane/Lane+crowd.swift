@@ -2,8 +2,8 @@ internal import APNsWire
 package import FoundationEssentials
 
 /// The lanes of one audience. One of them leads: the channel's lane, or the crowd's lane if the audience is reached by
-/// tokens only. The lead takes every message. The others take the messages for which they have listeners. They follow
-/// the lead in everything else, so each of them knows the newest content, the `end` and the last timestamp.
+/// tokens only. The lead takes every message. Another lane takes a message only if it has recipients for it. In
+/// everything else it follows the lead, so each lane knows the newest content, the `end` and the last timestamp.
 extension Lane {
     /// Takes over the newest content, the end and the last timestamp from the lead of its audience.
     package mutating func follow(_ lead: Lane) {
@@ -12,8 +12,8 @@ extension Lane {
         lift(to: lead.lastTimestamp)
     }
 
-    /// Becomes the lead of its audience in place of `follower`. As long as it has no content of its own, the follower's
-    /// newest content counts.
+    /// Becomes the lead of its audience in place of `follower`. If this lane has no content yet, it takes the
+    /// follower's newest content.
     package mutating func lead(_ follower: Lane) {
         lift(to: follower.lastTimestamp)
         newest = newest ?? follower.newest
@@ -29,8 +29,8 @@ extension Lane {
         self.newest = newest
     }
 
-    /// Makes the next timestamp higher than one that another lane of its audience gave, because a device may have got
-    /// that one.
+    /// Makes the next timestamp higher than `timestamp`, which another lane of the audience used, because a device may
+    /// have got that one.
     package mutating func lift(to timestamp: Int) { lastTimestamp = max(lastTimestamp, timestamp) }
 
     /// Records a message that is too large for tokens. It reaches no member, and messages that wait are still sent.
@@ -54,7 +54,7 @@ extension Lane {
         return waiting
     }
 
-    /// Adds the messages that waited on another lane of its audience as messages of its own.
+    /// Adds the messages that waited on another lane of its audience as new messages of this lane.
     ///
     /// - Parameter tooLarge: broadcasts that are too large for tokens; they are recorded as rejected.
     package mutating func takeOver(
@@ -74,8 +74,8 @@ extension Lane {
         giveWay(at: now)
     }
 
-    /// Whether a message that waits will be sent to this member of the crowd. If so, the member gets its content in no
-    /// other way.
+    /// Whether a waiting message will be sent to this member of the crowd. If so, the member must not also get the
+    /// content as a late member.
     package func reaches(_ activity: Int) -> Bool {
         pending.contains { message in
             guard let fanOut = message.fanOut else { return true }
@@ -95,7 +95,7 @@ extension Lane {
         return true
     }
 
-    /// Gives the lane back after a shard of members that joined late.
+    /// Ends the lease after a shard of members that joined late.
     package mutating func release(by replica: UUID, at now: Date) {
         if lease?.replica == replica { giveBack(at: now) }
     }

@@ -4,7 +4,7 @@ package import FoundationEssentials
 extension Lane {
     /// The effect of a verdict.
     package enum Effect: Sendable, Hashable {
-        /// The lease had gone to another replica, or the message was settled: nothing changed.
+        /// Nothing changed, because another replica has the lease, or the message was already settled.
         case none
         case settled
         /// As `settled`. APNs also said, with this reason, that it does not know the lane's channel, so the channel
@@ -12,7 +12,7 @@ extension Lane {
         case channelDoubted(reason: String)
     }
 
-    /// Records APNs' verdict on the message under way, and gives the lane back.
+    /// Records APNs' verdict on the message under way, and ends the lease.
     package mutating func settle(_ settlement: Settlement, by replica: UUID, at now: Date) -> Effect {
         guard let index = underWay(settlement.delivery, replica) else { return .none }
         if !settlement.mayBeProcessed { messages[index].refusals += 1 }
@@ -23,7 +23,7 @@ extension Lane {
             messages[index].uniqueID = receipt.uniqueID
             // Reasons of earlier attempts no longer apply, except that the alert did not ring.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
-            // A message that went to a channel that was given up meanwhile belongs to that channel.
+            // A message to a channel that the lane has lost meanwhile belongs to that channel.
             if messages[index].channelID == channel?.channelID {
                 let kept = keptUntil(messages[index], settledAt: settlement.at)
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()
@@ -60,14 +60,14 @@ extension Lane {
         return effect
     }
 
-    /// Records the outcome of a shard of the message under way, and gives the lane back. The rest of the message waits.
-    /// Newer state may supersede it: members that were not reached yet get that instead.
+    /// Records the outcome of a shard of the message under way, and ends the lease. The rest of the message waits.
+    /// Newer state may supersede it; then the members that were not reached yet get the newer state.
     ///
     /// - Parameters:
-    ///   - number: the shard's number, as `attempts` counted it. A shard that was recorded before, when only the answer
-    ///     was lost, changes nothing.
+    ///   - number: the shard's number, as `attempts` counted it. If the shard was recorded before and only the answer
+    ///     was lost, nothing changes.
     ///   - again: when the first member in the message's queue is due.
-    /// - Returns: whether the lease still was the replica's.
+    /// - Returns: whether the replica still had the lease.
     package mutating func settle(
         _ progress: FanOut.Progress, of delivery: Int, number: Int, by replica: UUID, again: Date, at now: Date
     ) -> Bool {
@@ -83,7 +83,7 @@ extension Lane {
             let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
             let isLate = fanOut.accepted == 0 && fanOut.expired > 0 && !isRefused
             messages[index].settle(isRefused ? .rejected : isLate ? .expired : .accepted, at: now)
-            // Everybody has it, so the reasons of earlier attempts no longer apply.
+            // Every member has the message, so the reasons of earlier attempts no longer apply.
             if fanOut.accepted == fanOut.total { messages[index].reason = nil }
         } else {
             messages[index].state = unsent
@@ -93,20 +93,20 @@ extension Lane {
         return true
     }
 
-    /// Records the number of members when a message begins.
+    /// Records the number of members when the message begins.
     package mutating func begin(_ fanOut: FanOut, of delivery: Int) {
         guard let index = messages.firstIndex(where: { $0.id == delivery }) else { return }
         messages[index].fanOut = fanOut
     }
 
-    /// Gives the lane back without sending; the attempt does not count.
+    /// Ends the lease without sending; the attempt does not count.
     ///
-    /// - Returns: whether the lease still was the replica's.
+    /// - Returns: whether the replica still had the lease.
     package mutating func release(_ delivery: Int, by replica: UUID, at now: Date) -> Bool {
         guard let index = underWay(delivery, replica) else { return false }
         messages[index].state = unsent
         messages[index].attempts -= 1
-        // Nothing was sent, so no interval has begun; the one before had ended.
+        // Nothing was sent, so no interval has begun, and the previous one had ended.
         readyAt = now
         giveBack(at: now)
         return true
@@ -128,14 +128,14 @@ extension Lane {
         messages[index].reason = reason
     }
 
-    /// Ends the lease. A late verdict leaves it if its replica has claimed the lane again.
+    /// Ends the lease, unless its replica has claimed the lane again.
     mutating func giveBack(at now: Date) {
         if !messages.contains(where: { $0.state == .sending }) { lease = nil }
         if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
     }
 
-    /// Until when APNs keeps an accepted message, or a device shows the activity that it ended. A date beyond Apple's
-    /// limit counts as that limit.
+    /// Until when APNs stores an accepted message, or a device shows the activity that the message ended. A dismissal
+    /// date beyond Apple's limit counts as that limit.
     func keptUntil(_ message: LaneMessage, settledAt settled: Date) -> Date? {
         let stored = message.apnsExpiration > 0 ? message.expiresAt : nil
         guard message.isEnd, let date = message.dismissalDate else { return stored }

@@ -2,25 +2,24 @@ internal import APNsWire
 package import FoundationEssentials
 
 extension Lane {
-    /// How a message is sent: with which content, alert and timestamp.
+    /// The form in which a message is sent: its content, its alert and its timestamp.
     ///
-    /// - An alert is sent with its own content at first. It may be sent again because APNs did not take it, or because
-    ///   a crowd's next shard is due. It then takes the newest content with it, if both fit into one message, and so do
-    ///   the alerts between the two: no state waits behind repetitions. The newest message is sent by itself
-    ///   afterwards.
+    /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because a
+    ///   crowd's next shard is due. Then it gets the newest content, if both fit into one message, and so do the alerts
+    ///   between the two. So no state waits behind repetitions. The newest message is sent by itself afterwards.
     /// - An alert that is too old to ring is left out.
     /// - A message that differs from an earlier attempt, also by its channel, is another message. It has a new
     ///   timestamp and a new request ID. A message that may have reached APNs is repeated unchanged, or followed by a
     ///   higher timestamp.
     struct Form {
-        /// Its alert is left out.
+        /// Whether its alert is left out.
         var isStale = false
-        /// The broadcast whose content it has; `nil`: its own.
+        /// The broadcast whose content is sent; `nil`: the message's own.
         var contentOf: UUID?
         var contentBytes: Int?
-        /// The newest message, if its own content is taken along.
+        /// The newest message, if its own content is sent with this message.
         var carried: UUID?
-        /// It differs from the attempt before.
+        /// Whether it differs from the previous attempt.
         var isAnother = false
         var hasNewTimestamp = false
     }
@@ -30,7 +29,7 @@ extension Lane {
         kind.bodyLimit - 160
     }
 
-    /// - Parameter isRepeated: whether a dead replica left it under way.
+    /// - Parameter isRepeated: whether a replica died while it was sending the message.
     func form(of head: LaneMessage, isRepeated: Bool = false, at now: Date) -> Form {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
@@ -45,26 +44,26 @@ extension Lane {
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.channelID != nil && head.channelID != channel?.channelID
-        // A message after it has a higher timestamp (`sendAfterAll`), so an attempt is not repeated but gets a new
-        // timestamp.
+        // A message without a timestamp that has attempts was reset by `sendAfterAll`, because a later message has a
+        // higher timestamp. It is sent as a new message.
         form.isAnother =
             head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
         form.hasNewTimestamp = head.timestamp == nil || form.isAnother
         return form
     }
 
-    /// Whether the message is repeated as it was. What a dead replica left under way may have rung, and with newer
+    /// Whether the message is repeated unchanged. A message that a dead replica was sending may have rung. With newer
     /// content and a new timestamp it would ring again. The same holds for a crowd's members that are tried again.
     private func keepsForm(_ head: LaneMessage, _ isRepeated: Bool) -> Bool {
         if case .queue? = head.fanOut?.next { return true }
         return isRepeated
     }
 
-    /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica left under
-    /// way waits again, and newer state may supersede it. A start becomes `unknown` instead, because it may have been
-    /// made.
+    /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica was
+    /// sending waits again, and newer state may supersede it. A start becomes `unknown` instead, because APNs may have
+    /// processed it.
     ///
-    /// - Parameter requestID: makes a new request ID for a message that changed.
+    /// - Parameter requestID: makes a request ID for a message that changed.
     /// - Returns: the message as it is sent; `nil`: none is sent now, and `due(at:)` says when to look again.
     package mutating func take(_ claim: LaneClaim, requestID: () -> UUID) -> LaneMessage? {
         let now = claim.at
@@ -107,7 +106,7 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        // From now on APNs may have it, whatever it answers.
+        // From now on APNs may store it, whatever it answers.
         if !kind.isCrowd, messages[index].apnsExpiration > 0 {
             storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
         }
@@ -116,14 +115,14 @@ extension Lane {
         if kind.isCrowd {
             fanOut(index, isNew: form.hasNewTimestamp, claim)
         } else {
-            // The interval counts from when the message was due. If it counted from the claim, each late claim would
-            // delay a lane that gets a message in every interval. At most half an interval is made up for.
+            // The interval counts from the time at which the message was due. If it counted from the claim, each late
+            // claim would delay a lane that gets a message in every interval. At most half an interval is caught up.
             pace(claim.laneInterval, from: max(due, now.addingTimeInterval(-claim.laneInterval / 2)))
         }
         return messages[index]
     }
 
-    /// A message to a crowd is sent in shards: the interval counts from its first shard.
+    /// A message to a crowd is sent in shards. The interval counts from the first shard.
     private mutating func fanOut(_ index: Int, isNew: Bool, _ claim: LaneClaim) {
         messages[index].fanOut = messages[index].fanOut ?? FanOut()
         if isNew { pace(claim.laneInterval, from: claim.at) }
@@ -136,8 +135,8 @@ extension Lane {
         readyAt = max(readyAt ?? .distantPast, time.addingTimeInterval(interval))
     }
 
-    /// Gives alerts between the head and the newest message the newest content, because older content must not follow
-    /// it.
+    /// Gives the alerts between the head and the newest message the newest content, because older content must not
+    /// follow it.
     private mutating func carry(_ form: Form, after head: Int) {
         for index in messages.indices where index > head && !messages[index].state.isSettled && !messages[index].isStart
         {

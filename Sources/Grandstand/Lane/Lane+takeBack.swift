@@ -1,18 +1,18 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Undoes that the audience got an `end` or that the event was cancelled: the lane takes messages again. An `end`
-    /// that waits is not sent, and one under way is not repeated (`giveWay`). The newest content is then the newest
-    /// that was neither cancelled nor an end's. An update that the end superseded is sent after all.
+    /// Undoes an `end` or the cancellation of the event: the lane takes messages again. An `end` that waits is not
+    /// sent, and one under way is not repeated (`giveWay`). The newest content is then the newest that was neither
+    /// cancelled nor an end's. If the end superseded an update, the update is sent.
     ///
-    /// `messages` must have every end of the lane. Before the newest content it must reach back to a message that is
-    /// neither cancelled nor an end.
+    /// `messages` must have every end of the lane. It must also reach back to the newest message that is neither
+    /// cancelled nor an end.
     ///
-    /// - Returns: whether devices may have got an `end`, and whether the newest content must be sent once more then:
-    ///   APNs may have stored the end, and a device that comes back online gets the stored message.
+    /// - Returns: whether devices may have got an `end`, and whether the newest content must then be sent again: APNs
+    ///   may have stored the end, and a device that comes back online gets the stored message.
     package mutating func takeBackEnd(at now: Date) -> (mayHaveLeft: Bool, needsNews: Bool) {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
-        // An end that was undone earlier does not count.
+        // An end that was already undone does not count.
         let mayHaveLeft = messages.contains { message in
             message.isEnd && message.mayBeProcessed && message.state != .rejected
                 && message.settledAt.map { $0 >= since } ?? true
@@ -34,7 +34,7 @@ extension Lane {
     /// Prepares a lane for the last `end` of a cancelled event. Messages that wait are cancelled, unless the lane
     /// already has an `end` of its own.
     ///
-    /// - Returns: whether the last `end` is to be sent: the lane has no other, and has a recipient.
+    /// - Returns: whether the last `end` must be sent: the lane has no other, and has a recipient.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)

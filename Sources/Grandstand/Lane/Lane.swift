@@ -1,26 +1,25 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The messages of one channel, or of one crowd of tokens, in order: at most one is under way, and the newest state
-/// wins.
+/// The messages of one channel, or of one crowd of tokens, in order. At most one is under way, and the newest state
+/// replaces older ones.
 ///
-/// Every rule of order, supersession, expiry, pacing, rank and due time is a verb of this value
-/// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, lets it decide and writes it back;
-/// nothing else writes the row.
+/// All rules about order, supersession, expiry, pacing, rank and due time are methods of this value
+/// (docs/internals/states.md, "A lane"). The store locks a lane's row, loads it, calls a method and writes it back.
+/// Nothing else writes the row.
 package struct Lane: Sendable, Hashable {
-    /// Where a lane's messages go.
+    /// The recipient of a lane's messages.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A channel: a message is one request.
         case channel
         /// Activities that have a token and no channel: a message is sent in shards (`FanOut`).
         case crowd
-        /// One token of a team's own: a message is one request.
+        /// One token that a team manages itself: a message is one request.
         case token
 
         package var isCrowd: Bool { self == .crowd }
 
-        /// Bytes that APNs takes of a message's body: fewer for a token than for a channel (docs/internals/apns.md
-        /// section 4).
+        /// The most bytes of a message's body: fewer for a token than for a channel (docs/internals/apns.md section 4).
         package var bodyLimit: Int { self == .channel ? APNsLimits.broadcastPayload : APNsLimits.devicePayload }
     }
 
@@ -29,7 +28,7 @@ package struct Lane: Sendable, Hashable {
         package var id: UUID
         /// Apple's ID; `nil`: it is not created yet.
         package var channelID: String?
-        /// Its state lets messages through.
+        /// Whether its state allows messages.
         package var takesMessages: Bool
 
         package init(id: UUID, channelID: String?, takesMessages: Bool) {
@@ -39,10 +38,10 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A replica has a request of the lane under way.
+    /// A replica is sending a message of the lane.
     package struct Lease: Sendable, Hashable {
         package var replica: UUID
-        /// From then on another replica may take the lane.
+        /// After this time another replica may take the lane.
         package var until: Date
 
         package init(replica: UUID, until: Date) {
@@ -53,27 +52,28 @@ package struct Lane: Sendable, Hashable {
 
     package let id: Int
     package let kind: Kind
-    /// Of a lane of kind `token`: where its messages go.
+    /// The recipient of a lane of kind `token`.
     package let token: DeviceToken?
     package internal(set) var audience: Audience
-    /// `nil`: it has none yet, or gave it up.
+    /// `nil`: the lane has no channel yet, or has lost it.
     package var channel: Channel?
     package var lease: Lease?
-    /// The unsettled messages, in order. For a withdrawal also settled messages that may become current again.
+    /// The unsettled messages, in order. For a withdrawal also the settled messages whose content may become the newest
+    /// again.
     package var messages: [LaneMessage]
-    /// `aps.timestamp` of the last message; 0 before the first.
+    /// The `aps.timestamp` of the last message; 0 before the first.
     package var lastTimestamp: Int
-    /// No message is sent before this, because of the lane's interval or because APNs asked to wait.
+    /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
     package var readyAt: Date?
-    /// When it got its `end`, or its event ended: it takes no more messages.
+    /// When the lane got its `end`, or its event ended. It takes no more messages.
     package var fencedAt: Date?
-    /// When its audience was removed or its event cancelled: messages that wait are not sent either.
+    /// When its audience was removed or its event cancelled. Waiting messages are not sent either.
     package var closedAt: Date?
-    /// The broadcast whose content people see, or will see when all messages that wait were sent.
+    /// The broadcast whose content people see, or will see when all waiting messages were sent.
     package var newest: UUID?
-    /// Until then APNs keeps the newest message, or a device shows the ended activity.
+    /// Until this time APNs stores the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
-    /// Since when it waits for its turn; `nil`: it does not wait. Newer messages do not change its place.
+    /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
     package var waitsSince: Date?
 
     package init(
@@ -99,10 +99,11 @@ package struct Lane: Sendable, Hashable {
         self.storedUntil = storedUntil
     }
 
-    /// How far `aps.timestamp` may run ahead of the clock when a lane sends faster than one a second: devices drop what
-    /// is more than about eight hours ahead (docs/internals/apns.md section 4). Beyond it the lane waits for the clock.
+    /// The most seconds by which `aps.timestamp` may be ahead of the clock, when a lane sends more than one message a
+    /// second. Beyond it the lane waits for the clock, because devices drop messages that are more than about eight
+    /// hours ahead (docs/internals/apns.md section 4).
     package static let timestampLead = 3_600
-    /// Seconds between two looks at a lane whose channel takes no messages for now.
+    /// Seconds until a lane whose channel takes no messages is checked again.
     package static let channelPause: TimeInterval = 5
 
     /// Messages that are not settled, in order.
@@ -121,7 +122,7 @@ package struct Lane: Sendable, Hashable {
         case quiet
     }
 
-    /// The lane's rank among the app's lanes: a lower one is served first.
+    /// The lane's rank among the app's lanes. Lower ranks are served first.
     package func rank(at now: Date) -> Rank {
         var rank = Rank.quiet
         for message in pending {
@@ -131,8 +132,8 @@ package struct Lane: Sendable, Hashable {
         return rank
     }
 
-    /// When a dispatcher must look at the lane: its lease ends, its head may be sent, or a message expires; `nil`:
-    /// nothing waits. A time in the past is the one since which the lane waits.
+    /// When a dispatcher must examine the lane: its lease ends, its head may be sent, or a message expires; `nil`:
+    /// nothing waits. If the time is in the past, the lane has waited since then.
     package func due(at now: Date) -> Date? {
         if let lease { return lease.until }
         guard let expiry = pending.map(\.expiresAt).min() else { return nil }
@@ -140,7 +141,7 @@ package struct Lane: Sendable, Hashable {
         return time <= now ? min(time, waitsSince ?? time) : time
     }
 
-    /// Whether there is a recipient: a token always is one.
+    /// Whether there is a recipient. A lane for tokens always has one.
     package var isConnected: Bool { kind != .channel || channel != nil }
 
     /// Whether messages may be sent now.
@@ -148,13 +149,13 @@ package struct Lane: Sendable, Hashable {
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
     ///
-    /// - Parameter left: the broadcast whose message a dead replica left under way.
+    /// - Parameter left: the broadcast whose message a dead replica was sending.
     func sendable(repeating left: UUID? = nil, at now: Date) -> Date? {
         guard let head, isConnected else { return nil }
         guard takesMessages else { return max(now.addingTimeInterval(Self.channelPause), readyAt ?? now) }
         let form = form(of: head, isRepeated: head.broadcast == left, at: now)
         var time = max(now, isPaced(head, form) ? readyAt ?? now : now)
-        // A message that changed since the last attempt does not wait for its repetition.
+        // A message that changed since the last attempt does not wait for its next attempt.
         if !form.isAnother, let next = head.nextAttemptAt { time = max(time, next) }
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         if form.hasNewTimestamp, lastTimestamp >= clock + Self.timestampLead {
@@ -163,14 +164,15 @@ package struct Lane: Sendable, Hashable {
         return time
     }
 
-    /// Whether the head waits for the lane's interval: the next shard of a message that has begun does not.
+    /// Whether the head waits for the lane's interval. The next shard of a message that has begun does not.
     private func isPaced(_ head: LaneMessage, _ form: Form) -> Bool { head.fanOut == nil || form.hasNewTimestamp }
 
-    /// The newest state wins. A later message supersedes one without alert, or with an alert that is too old to ring.
-    /// It does not supersede a fresh alert, because people would miss it. Only when a crowd's alert was sent to
-    /// everybody is it superseded, so that a member that did not take it does not hold up newer state. A message under
-    /// way is not superseded. A start is not superseded and supersedes nothing. An `end` that was undone, so that its
-    /// lane is not fenced, is cancelled. Expired messages are not sent.
+    /// Settles messages that are not needed any longer, because the newest state replaces older ones. A later message
+    /// supersedes one without alert, or with an alert that is too old to ring. It does not supersede a fresh alert,
+    /// because people would miss it. A crowd's alert is superseded only when it was sent to every member, so that
+    /// members that did not take it do not delay newer state. A message under way is not superseded. A start is not
+    /// superseded and supersedes nothing. An `end` on a lane that is not fenced was undone, so it is cancelled. Expired
+    /// messages are not sent.
     mutating func giveWay(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
@@ -188,16 +190,15 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A message may wait for a later time because only quiet members of a state changed. If it supersedes another one,
-    /// it is sent as early and as urgently as that one, because it brings that one's changes, too.
+    /// A message may wait for a later time because only quiet members of a state changed. If it supersedes another
+    /// message, it is sent as early and as urgently as that one, because it also contains that one's changes.
     private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
         guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
         messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }
         messages[newest].priority = max(messages[newest].priority, message.plainPriority)
     }
 
-    /// Gives a message that is not sent further its final state. That is accepted if the whole crowd has it, except
-    /// members that rest because they want few pushes.
+    /// Gives a message its final state. The state is `accepted` if the whole crowd has it, except members that rest.
     mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
         let isDone = messages[index].fanOut?.isDoneButForResting ?? false
         if isDone, state == .expired { messages[index].fanOut?.expireResting() }

@@ -8,43 +8,45 @@ package struct LaneMessage: Sendable, Hashable {
     package let broadcast: UUID
     package var state: Delivery.State
     package let isEnd: Bool
-    /// It starts an activity. It is not superseded, takes no other content, and is not repeated once APNs may have it.
+    /// Whether it starts an activity. A start is not superseded, takes no other content, and is not repeated once APNs
+    /// may have it.
     package let isStart: Bool
-    /// Of an `end`: when its activity leaves lock screens, as the organiser asked; seconds since 1970.
+    /// For an `end`: when its activity leaves lock screens, as the organiser asked, in seconds since 1970.
     package let dismissalDate: Int?
     package var priority: APNsPriority
-    /// Its priority without its alert.
+    /// The priority without its alert.
     package let plainPriority: APNsPriority
     /// Whether it still has an alert.
     package var alerting: Bool
-    /// When its alert is too old to ring; the message is sent without it then. `nil`: when the message expires.
+    /// When its alert becomes too old to ring. After that the message is sent without it. `nil`: when the message
+    /// expires.
     package let ringsUntil: Date?
     /// The `apns-expiration` header.
     package internal(set) var apnsExpiration: Int
     package let expiresAt: Date
-    /// Requests to APNs, the one under way included.
+    /// Requests to APNs, including the one under way.
     package var attempts: Int
     /// Requests that APNs is known not to have processed (`Settlement.mayBeProcessed`).
     package var refusals: Int
     package var nextAttemptAt: Date?
-    /// `aps.timestamp`, given with the first attempt and kept on repetitions.
+    /// The `aps.timestamp`. It is set by the first attempt; repetitions use the same value.
     package var timestamp: Int?
     package var requestID: UUID
     package var uniqueID: String?
-    /// Apple's ID of the channel that it was or would be sent to.
+    /// Apple's ID of the channel that it was sent to, or will be sent to.
     package var channelID: String?
-    /// What APNs said, or why it waits.
+    /// APNs' reason, or why the message waits.
     package var reason: String?
     package var settledAt: Date?
-    /// Whether it changes the content; an `end` may leave it as it is.
+    /// Whether it changes the content. An `end` may leave the content unchanged.
     package let hasContent: Bool
-    /// The broadcast whose content was the newest before.
+    /// The broadcast whose content was the newest before this one.
     package var contentBefore: UUID?
-    /// The broadcast whose content its last attempt had; `nil`: its own.
+    /// The broadcast whose content the last attempt had; `nil`: its own.
     package var contentOf: UUID?
-    /// Its content was sent with an earlier alert.
+    /// Whether its content was sent with an earlier alert.
     package var contentSent: Bool
-    /// The bytes of the content that it is sent with; `nil`: not known.
+    /// The bytes of the content that is sent; `nil`: not known.
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
@@ -100,10 +102,10 @@ package struct LaneMessage: Sendable, Hashable {
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
-    /// Whether its alert was too old to ring, so that it was sent without.
+    /// Whether its alert was too old to ring, so that it was sent without it.
     var hasLapsed: Bool { alertBytes != nil && !alerting }
 
-    /// The delivery's reason for that.
+    /// The delivery's reason if `hasLapsed`.
     static let lapsed = "the alert was too old to ring"
 
     /// Whether APNs may have processed an attempt.

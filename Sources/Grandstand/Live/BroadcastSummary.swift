@@ -2,14 +2,14 @@ package import APNsWire
 package import FoundationEssentials
 package import JSON
 
-/// A broadcast as the live view shows it: what has become of it, in numbers.
+/// A broadcast as the live view shows it, with the number of its deliveries in each state.
 package struct BroadcastSummary: Sendable, Hashable {
     package var id: UUID
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
     package var sendAt: Date?
     package var isScheduled: Bool
-    /// Whether it was withdrawn, or found its event over when its time came.
+    /// Whether it was withdrawn, or its event was over at `sendAt`.
     package var isCancelled: Bool
     /// Deliveries in each state; states with none are left out.
     package var counts: [Delivery.State: Int]

@@ -13,15 +13,15 @@ package struct LiveBoard: Sendable, Hashable {
         self.broadcasts = broadcasts
     }
 
-    /// How many broadcasts a board shows.
+    /// The most broadcasts on a board.
     package static let length = 20
 
-    /// Identifies the board's content, the same on every replica. A viewer that has seen this tag has missed nothing.
+    /// Identifies the board's content, the same on every replica. A viewer that has this tag has missed nothing.
     package var tag: String {
         String(FNV.hash(JSONWriter.text(self)), radix: 16)
     }
 
-    /// The updates that make this board of an `earlier` one, the oldest broadcast first.
+    /// The updates that turn an `earlier` board into this one, the oldest broadcast first.
     package func changes(since earlier: LiveBoard) -> [LiveUpdate.Content] {
         let known = Dictionary(earlier.broadcasts.map { ($0.id, $0) }) { first, _ in first }
         let changed = broadcasts.reversed().filter { known[$0.id] != $0 }

@@ -1,4 +1,4 @@
-/// The subject of a live view: an event, as far as the viewer's key reaches.
+/// The subject of a live view: an event, within the reach of the viewer's key.
 package struct LiveSubject: Sendable, Hashable {
     package let key: EventKey
     package let reach: AppReach

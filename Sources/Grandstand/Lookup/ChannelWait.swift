@@ -4,7 +4,7 @@ internal import JSON
 
 /// Why the channel of an audience cannot be looked up yet.
 package struct ChannelWait: Sendable, Hashable {
-    /// When the channel is to be made; `nil`: at once.
+    /// When the channel will be created; `nil`: at once.
     package var opensAt: Date?
     /// The refusal of its creation; `nil`: it was not refused.
     package var refusal: Refusal?
@@ -26,14 +26,14 @@ package struct ChannelWait: Sendable, Hashable {
         self.refusal = refusal
     }
 
-    /// Seconds after which it is worth asking again. A channel is made within two seconds. An opening or an attempt may
-    /// come earlier than planned, so clients wait for at most an hour.
+    /// Seconds after which it is worth asking again. A channel is created within two seconds. An opening or an attempt
+    /// may come earlier than planned, so clients wait for at most an hour.
     package func retryAfter(_ now: Date) -> Int {
         let next = max(opensAt ?? now, refusal?.nextAttemptAt ?? now)
         return Int(min(max(next.timeIntervalSince(now).rounded(.up), 2), 3_600))
     }
 
-    /// Why the channel of the event with this key is not there, and when to ask again, in sentences.
+    /// Why the event's channel does not exist yet, and when to ask again, in sentences.
     package func detail(of key: EventKey, _ now: Date) -> String {
         if let opensAt, opensAt > now { return "The channel of \(key) will be made before the event. Ask again." }
         guard let refusal, refusal.nextAttemptAt > now else {

@@ -1,4 +1,4 @@
-/// A strong entity tag (RFC 9110, 8.8.3): equal for equal bytes. FNV-1a with 64 bits is enough, because nobody gains
+/// A strong entity tag (RFC 9110, 8.8.3): equal for equal bytes. A 64-bit FNV-1a hash is enough, because nobody gains
 /// from a collision here.
 package struct EntityTag: Sendable, Hashable {
     package let hash: UInt64
@@ -10,7 +10,8 @@ package struct EntityTag: Sendable, Hashable {
     /// The value of `ETag`, with its quotation marks.
     package var text: String { "\"" + String(hash, radix: 16) + "\"" }
 
-    /// Whether an `If-None-Match` names the tag; a weak form matches too, as RFC 9110 has it for this header.
+    /// Whether an `If-None-Match` header includes the tag. A weak form matches, too, as RFC 9110 requires for this
+    /// header.
     package func matches(_ header: String) -> Bool {
         let text = text
         return header == text

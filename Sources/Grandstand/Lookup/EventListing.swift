@@ -1,4 +1,5 @@
-/// Fields of an event that lists for apps have and lookups do not. The records of all its audiences share one listing.
+/// The fields of an event that lists for apps have and lookups do not have. The records of all its audiences share one
+/// listing.
 package final class EventListing: Sendable, Hashable {
     package let name: String
     package let kind: String?

@@ -5,19 +5,19 @@ package import JSON
 /// A lookup's answer about one event in one app and environment.
 package enum LookupAnswer: Sendable, Hashable {
     case found(LookupBody)
-    /// The event is known, its channel is not there yet.
+    /// The event exists, but its channel does not exist yet.
     case pending(ChannelWait)
-    /// Ended, for this audience at least, or cancelled.
+    /// The event ended, at least for this audience, or was cancelled.
     ///
-    /// - Parameter last: its last content; only when asked for.
+    /// - Parameter last: its last content, if the caller asked for it.
     case over(last: LastContent? = nil)
-    /// The event is known, and the app has no audience of this variant in it.
+    /// The event exists, but the app has no audience with this variant in it.
     ///
     /// - Parameter variants: the variants of the app's audiences, in the order of their declaration; `nil`: an audience
     ///   without a variant.
     case noSuchVariant(among: [Variant?])
 
-    /// The answer that an entry gives.
+    /// The answer for an entry.
     package init(_ entry: LookupEntry) {
         if entry.state.isOver {
             self = .over(last: entry.contentState.map { LastContent(contentState: $0, timestamp: entry.timestamp) })
@@ -46,7 +46,7 @@ extension LookupEntry: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("eventKey", eventKey.rawValue)
         object.member("channelId", delivery == .channel ? channelID : nil)
-        // Older apps know delivery by channel only, and look up no other events.
+        // Older apps know only `channel`, and look up no other events.
         if delivery != .channel { object.member("delivery", delivery.rawValue) }
         if let variant { object.member("variant", variant.rawValue) }
         if !variants.isEmpty { object.array("variants", variants) { $0.string($1.rawValue) } }

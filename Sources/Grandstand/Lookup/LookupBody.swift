@@ -1,4 +1,4 @@
-/// The JSON text of an answer with the entity tag that names it.
+/// The JSON text of an answer, with its entity tag.
 package struct LookupBody: Sendable, Hashable {
     package let bytes: [UInt8]
     package let tag: EntityTag

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension LookupIndex {
-    /// An event's place in a list: by its beginning, those without one last.
+    /// An event's place in a list: ordered by its start. Events without a start come last.
     package struct Place: Sendable, Hashable, Comparable {
         /// Seconds since 1970, or infinity.
         let startsAt: TimeInterval
@@ -16,10 +16,10 @@ extension LookupIndex {
             (one.startsAt, one.key.rawValue) < (other.startsAt, other.key.rawValue)
         }
 
-        /// The exact place as text for a cursor, in characters that a URL's query may have.
+        /// The exact place as text for a cursor. It has only characters that are allowed in a URL's query.
         package var text: String { "\(startsAt.bitPattern).\(key)" }
 
-        /// Reads a `text`; `nil` for anything else.
+        /// Parses a `text`; `nil` for anything else.
         package init?(text: String) {
             guard let separator = text.firstIndex(of: "."), let bits = UInt64(text[..<separator]),
                 !Double(bitPattern: bits).isNaN,

@@ -13,7 +13,7 @@ package struct LookupIndex: Sendable {
     private var records: [EventKey: [LookupRecord]] = [:]
     private var all = Line()
     private var byTopic: [Topic: Line] = [:]
-    /// How many changes there were.
+    /// The number of changes so far.
     private var changes = 0
 
     package init() {}
@@ -35,7 +35,7 @@ package struct LookupIndex: Sendable {
 
     package var isEmpty: Bool { records.isEmpty }
 
-    /// Changes with each change of the list of this topic; `nil`: of all events.
+    /// A number that changes with each change of the list of this topic; `nil`: the list of all events.
     package func version(of topic: Topic?) -> Int {
         guard let topic else { return all.version }
         return byTopic[topic]?.version ?? 0
@@ -43,7 +43,7 @@ package struct LookupIndex: Sendable {
 
     // MARK: Changing
 
-    /// Replaces the records of an event; none: the event is gone.
+    /// Replaces the records of an event. Without records, the event is removed.
     package mutating func put(_ key: EventKey, _ found: [LookupRecord]) {
         let new = Self.followable(found)
         let old = records[key] ?? []
@@ -75,8 +75,8 @@ package struct LookupIndex: Sendable {
         if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
     }
 
-    /// The records of an event that lists may show; none if no audience can follow the event. Records that are over
-    /// stay among them, because a list shows the audience that a lookup finds.
+    /// The records of an event that lists may show; empty if no audience can follow the event. Records that are over
+    /// are included, because a list shows the audience that a lookup finds.
     private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
         records.contains { $0.listing != nil && !$0.isOver } ? records : []
     }
@@ -91,7 +91,7 @@ package struct LookupIndex: Sendable {
         package var items: [(key: EventKey, record: LookupRecord)]
         /// The place after which the next part begins; `nil`: there is no more.
         package var next: Place?
-        /// When the clock alone may change the answer.
+        /// When the answer may change because of the time alone.
         package var changesAt: Date?
 
         package init(items: [(key: EventKey, record: LookupRecord)], next: Place? = nil, changesAt: Date? = nil) {
@@ -101,7 +101,7 @@ package struct LookupIndex: Sendable {
         }
     }
 
-    /// The events that `query` asks for, as they are at `now`.
+    /// The events that match `query` at `now`.
     package func part(_ query: LookupListQuery, now: Date) -> Part {
         let line = query.topic.map { byTopic[$0] ?? Line() } ?? all
         let places = line.places
@@ -117,8 +117,7 @@ package struct LookupIndex: Sendable {
         let stop = index + Self.reach
         while index < places.count {
             let place = places[index]
-            // Few events matched so far. The rest is left to the next part, so that one request does not hold up others
-            // for long.
+            // Few events matched so far. The next part continues, so that one request does not delay others for long.
             if index == stop {
                 part.next = places[index - 1]
                 break
@@ -144,7 +143,7 @@ package struct LookupIndex: Sendable {
 }
 
 extension Array {
-    /// The first index whose element is in the second part of an array that `isSecond` parts in two.
+    /// The first index for which `isSecond` is true. All elements for which it is false must come first.
     fileprivate func partitioningIndex(_ isSecond: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import JSON
 
-/// One part of a list as apps read it.
+/// One part of a list, in the form for apps.
 package struct LookupList: JSONObjectWritable {
     private let part: LookupIndex.Part
     private let now: Date

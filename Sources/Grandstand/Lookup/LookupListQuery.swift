@@ -1,19 +1,19 @@
 package import FoundationEssentials
 
-/// Which of an app's events a list shows.
+/// The filter of a list of an app's events.
 package struct LookupListQuery: Sendable, Hashable {
-    /// Events with this topic only.
+    /// Only events with this topic.
     package var topic: Topic?
-    /// Events that begin at this moment or later; events without a start are left out.
+    /// Only events that begin at this time or later. Events without a start are left out.
     package var from: Date?
-    /// Events that begin before this moment.
+    /// Only events that begin before this time.
     package var to: Date?
     package var state: State?
-    /// Audiences of this variant; `nil`: the one without a variant, else the first that is not over.
+    /// The variant of the audiences; `nil`: the audience without a variant, else the first that is not over.
     package var variant: Variant?
     /// 1 to 200.
     package var limit: Int
-    /// The last place of the page before.
+    /// The position of the previous page's last event.
     package var after: LookupIndex.Place?
 
     /// The states of events that may still be followed.

@@ -6,7 +6,7 @@ package struct LookupName: Sendable, Hashable {
     package let topic: String
     package let environment: APNsEnvironment
     package let key: EventKey
-    /// `nil`: the audience without one, else the first that is not over.
+    /// `nil`: the audience without a variant, else the first that is not over.
     package let variant: Variant?
 
     package init(topic: String, environment: APNsEnvironment, key: EventKey, variant: Variant? = nil) {

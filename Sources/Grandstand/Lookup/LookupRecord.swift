@@ -11,7 +11,7 @@ package struct LookupRecord: Sendable, Hashable {
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
-    /// Why there is no channel yet. Its opening time passes without an announced change, until the channel is there.
+    /// Why there is no channel yet. The opening time may pass without an announcement until the channel exists.
     package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?
@@ -72,7 +72,7 @@ package struct LookupRecord: Sendable, Hashable {
 extension [LookupRecord] {
     /// The answer to a lookup of an event with these records, which are in the order of their declaration.
     ///
-    /// - Parameter variant: `nil`: the audience without one, else the first that is not over.
+    /// - Parameter variant: `nil`: the audience without a variant, else the first that is not over.
     /// - Returns: `nil` for an app that has no audience in the event.
     package func answer(
         topic: String, in environment: APNsEnvironment, _ variant: Variant?, of key: EventKey, now: Date
@@ -85,8 +85,8 @@ extension [LookupRecord] {
         return others.isEmpty ? nil : .noSuchVariant(among: others)
     }
 
-    /// The record of this variant among those that `isOfApp`; for `nil` the one without, else the first that is not over,
-    /// else the first.
+    /// The record with this variant among those for which `isOfApp` is true. For `nil`: the record without a variant,
+    /// else the first that is not over, else the first.
     func first(of variant: Variant?, where isOfApp: (LookupRecord) -> Bool = { _ in true }) -> LookupRecord? {
         var first: Int?
         for index in indices where isOfApp(self[index]) {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// Limits the questions to the database about names that are not in memory. A wrong name that is asked for again and
-/// again costs one query a second; all names together cost no more queries than the budget allows.
+/// Limits the queries to the database for names that are not in memory. A wrong name that is requested again and again
+/// costs one query a second. All names together cost no more queries than the budget allows.
 package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
     private var until: [Name: Date] = [:]
     private var budget: TokenBucket
@@ -9,15 +9,15 @@ package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
     private let capacity: Int
 
     /// - Parameters:
-    ///   - keep: seconds for which the same name is not asked for again.
-    ///   - perSecond: questions a second for all names together.
+    ///   - keep: seconds during which the same name is not queried again.
+    ///   - perSecond: queries a second for all names together.
     package init(keep: TimeInterval = 1, perSecond: Double = 100, capacity: Int = 10_000, now: Date) {
         self.keep = keep
         self.capacity = capacity
         budget = TokenBucket(perSecond: perSecond, now: now)
     }
 
-    /// Whether the database may be asked for `name` now. A caller that gets `true` must ask.
+    /// Whether the database may be queried for `name` now. A caller that gets `true` must query it.
     package mutating func mayAsk(_ name: Name, now: Date) -> Bool {
         if let moment = until[name], moment > now { return false }
         guard budget.take(now: now) else { return false }
@@ -27,6 +27,6 @@ package struct RecentQuestions<Name: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Lets the next caller ask again, because the database did not answer.
+    /// Lets the next caller query again, because the database did not answer.
     package mutating func forget(_ name: Name) { until[name] = nil }
 }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A rate limit: so many permits a second, and as many at once after a second without use.
+/// A rate limit: `perSecond` permits a second, and as many at once after a second without use.
 package struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
@@ -13,7 +13,7 @@ package struct TokenBucket: Sendable {
         filledAt = now
     }
 
-    /// Takes a permit; `false`: there is none left now.
+    /// Takes a permit; `false`: none is left now.
     package mutating func take(now: Date) -> Bool {
         tokens = min(rate, tokens + max(0, now.timeIntervalSince(filledAt)) * rate)
         filledAt = now

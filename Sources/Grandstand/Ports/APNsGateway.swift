@@ -1,12 +1,13 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The door to Apple. Every call ends within the configured request timeout; none throws: see `APNsAnswer`.
+/// The interface to APNs. Every call ends within the configured request timeout; none throws: see `APNsAnswer`.
 package protocol APNsGateway: Sendable {
     /// Sends one message to everybody who follows the channel.
     func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void>
 
-    /// Creates a channel and returns Apple's ID. Unanswered, a channel may exist that only the list knows.
+    /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel; then
+    /// only `listChannels` can show it.
     func createChannel(
         _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
     ) async -> APNsAnswer<String>
@@ -16,7 +17,8 @@ package protocol APNsGateway: Sendable {
 
     func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void>
 
-    /// Every channel ID of the app in the environment. A list that cannot be read whole is `unanswered`, never short.
+    /// Every channel ID of the app in the environment. If any part of the list cannot be read, the result is
+    /// `unanswered`, never a shorter list.
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
     /// Whether the key file can be used, and whether APNs refuses the key: as far as is known, without asking APNs.

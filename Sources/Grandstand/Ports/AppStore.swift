@@ -1,36 +1,36 @@
 package import FoundationEssentials
 
-/// Apps as they are kept. Bundle IDs are found without regard to case.
+/// Stores apps. Upper and lower case of bundle IDs are the same.
 package protocol AppStore: Sendable {
     /// Creates the app or replaces its registration.
     ///
     /// - Returns: whether it was created.
-    /// - Throws: `app-exists` when another app's bundle ID differs in case only, or the app is being deleted;
+    /// - Throws: `app-exists` if another app's bundle ID differs only in case, or the app is being deleted;
     ///   `version-mismatch`.
     func put(
         _ app: App, by actor: AuditActor, if condition: WriteCondition
     ) async throws -> (app: App, created: Bool)
 
-    /// Also one that is being deleted, as `apps` lists it.
+    /// The app, also while it is being deleted.
     func app(_ bundleID: BundleID) async throws -> App?
 
     /// Apps within `reach`, in order of their bundle IDs.
     func apps(_ page: PageRequest, within reach: AppReach) async throws -> Page<App>
 
-    /// From now on nobody can use the app. It is gone at once if it has little history; else that is removed bit by bit
-    /// (`AppRemover`), and until then the app has `deletingSince`.
+    /// Deletes the app. From now on nobody can use it. If it has little history, it is removed at once. Otherwise
+    /// `AppRemover` removes the history bit by bit, and until then the app has `deletingSince`.
     ///
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws
 }
 
 extension AppStore {
-    /// The same, whatever is there.
+    /// Creates the app or replaces its registration, without a condition.
     package func put(_ app: App, by actor: AuditActor) async throws -> (app: App, created: Bool) {
         try await put(app, by: actor, if: .none)
     }
 
-    /// The app of this bundle ID, for whatever would say of a typo what it says of an app that has nothing.
+    /// The app with this bundle ID. Callers use it where an unknown app would otherwise look like an app without data.
     ///
     /// - Throws: `app-not-found`, also while it is being deleted.
     package func registered(_ bundleID: BundleID) async throws -> App {
@@ -42,7 +42,7 @@ extension AppStore {
         return app
     }
 
-    /// The app of this bundle ID, also while it is being deleted.
+    /// The app with this bundle ID, also while it is being deleted.
     ///
     /// - Throws: `app-not-found`.
     package func shown(_ bundleID: BundleID) async throws -> App {

@@ -1,17 +1,17 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The ledger of channels: why each exists, and what has to be done about it.
+/// The ledger of channels: why each exists, and which call to Apple it needs next.
 package protocol ChannelStore: Sendable {
-    /// Writes the intent to create a channel, within the app's limit, leased to the caller until `leasedUntil`.
+    /// Stores the intent to create a channel, within the app's limit. The caller leases it until `leasedUntil`.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`.
     func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask
 
-    /// Takes over a channel that exists at Apple already.
+    /// Takes over a channel that already exists at Apple.
     ///
-    /// - Throws: `app-not-found`; `channel-exists` when the ledger has the channel, or the event has one for this
-    ///   audience; `event-not-found`, `event-ended`; `invalid-request` when the event has no such audience.
+    /// - Throws: `app-not-found`; `channel-exists` if the ledger already has the channel, or the event has one for this
+    ///   audience; `event-not-found`, `event-ended`; `invalid-request` if the event has no such audience.
     func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel
 
     func channel(_ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment) async throws -> Channel?
@@ -20,63 +20,63 @@ package protocol ChannelStore: Sendable {
         of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel>
 
-    /// Unmanaged channels by the order of their IDs.
+    /// Unmanaged channels, ordered by their IDs.
     func unmanagedChannels(
         of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
     ) async throws -> Page<UnmanagedChannel>
 
-    /// Brings the ledger to what the events ask for: closes events whose end never came, opens intents for audiences
-    /// whose time has come, retires the channels of events that are over, drops intents that are not needed any more,
-    /// and has retiring channels that no device needs deleted when others want their places. Scarce places go by need:
-    /// by when an event needs its channel, then by kick-off, then by declaration. Idempotent.
+    /// Changes the ledger to match the events. It closes events whose `end` never came. It creates intents for
+    /// audiences whose channels must open. It retires the channels of events that are over, and drops intents that are
+    /// no longer needed. If other channels need places, it lets retiring channels be deleted that no device needs. If
+    /// places are scarce, the event that needs its channel first gets one; then the earlier start counts, then the
+    /// earlier declaration. Idempotent.
     ///
-    /// - Returns: how many channels changed.
+    /// - Returns: the number of channels that changed.
     func align(now: Date, tenure: ChannelTenure) async throws -> Int
 
-    /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A creation
-    /// whose outcome is not known is never claimed again: see `ReconciliationStore`.
+    /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
+    /// creation with an unknown outcome is never claimed again: see `ReconciliationStore`.
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask]
 
-    /// When the next channel will be due; `nil`: none waits.
+    /// When the next channel is due; `nil`: none waits.
     func nextDue(now: Date) async throws -> Date?
 
-    /// The call to Apple that a creation was leased for begins only now.
+    /// Records that the call to Apple for a leased creation begins now.
     ///
-    /// - Returns: whether the lease is still the task's.
+    /// - Returns: whether the task still has the lease.
     func beginCall(of task: ChannelTask, now: Date) async throws -> Bool
 
-    /// The task is still worked on: nobody takes its channel over until `until`. Nothing happens when the lease is
-    /// another's by now.
+    /// Extends the lease of a task until `until`. Nothing happens if another replica has the lease by now.
     func extendLease(of task: ChannelTask, until: Date) async throws
 
     /// Leases one channel for deletion.
     ///
-    /// - Throws: `channel-not-found`; `channel-in-use` while a live event needs it and `force` is false.
+    /// - Throws: `channel-not-found`; `channel-in-use` if a live event needs the channel and `force` is false.
     func beginDeletion(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask
 
-    /// Leases for deletion retiring channels that no device needs any more though their time has not come, the first to
-    /// go first: the app has as many channels as its limit or Apple allows.
+    /// Leases retiring channels for deletion before their time, because the app has as many channels as its limit or
+    /// Apple allows. Only channels that no device needs any longer are leased, those with the earliest time first.
     func reclaim(_ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
 
-    /// Records what became of the call to Apple that `task` was leased for, and ends the lease. Activation hands the
-    /// lane its channel. An outcome that comes after the lease went to another caller changes nothing, but never loses
-    /// an ID that Apple issued.
+    /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, its lane gets
+    /// it. If another caller has the lease by now, the outcome changes nothing, but an ID that Apple issued is never
+    /// lost.
     ///
-    /// - Returns: the channel as it is then.
+    /// - Returns: the channel after that.
     func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date) async throws
         -> Channel
 
-    /// The address APNs is asked with for an app, quirks included; `nil`: no such app.
+    /// The address for calls to APNs for an app, including its quirks; `nil`: no such app.
     func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress?
 
-    /// Every app's quota, both environments. What was deleted is not counted.
+    /// The quota of every app, in both environments. Deleted channels are not counted.
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota]
 }
 
 extension ChannelStore {
-    /// A channel of the ledger.
+    /// A channel of the ledger, by its ID.
     ///
     /// - Throws: `app-not-found`, `channel-not-found`.
     package func recorded(
@@ -91,7 +91,7 @@ extension ChannelStore {
     }
 }
 
-/// A channel to be.
+/// A channel to be created.
 package struct ChannelDraft: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -106,21 +106,21 @@ package struct ChannelDraft: Sendable, Hashable {
     }
 }
 
-/// A channel made elsewhere, as Apple described it, to be taken over.
+/// A channel that was created elsewhere and is to be taken over, as Apple described it.
 package struct ChannelImport: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// Apple's.
+    /// Apple's ID.
     package var channelID: String
     package var storagePolicy: StoragePolicy
     package var label: String?
-    /// The event it shall serve.
+    /// The event that it will serve.
     package var eventKey: EventKey?
-    /// Of the audience of that event; `nil`: the one without.
+    /// The variant of the audience of that event; `nil`: the audience without a variant.
     package var variant: Variant?
-    /// The reach that limits the events it may serve.
+    /// The caller's reach. It limits the events that the channel may serve.
     package var reach: AppReach
-    /// The policy that Apple answered with.
+    /// Apple's answer that contained the policy.
     package var answer: APNsRecord
 
     package init(
@@ -139,7 +139,7 @@ package struct ChannelImport: Sendable, Hashable {
     }
 }
 
-/// Narrows a list of channels; `nil` does not.
+/// A filter of channels; a member that is `nil` does not filter.
 package struct ChannelFilter: Sendable, Hashable {
     package var state: Channel.State?
     package var storagePolicy: StoragePolicy?
@@ -157,11 +157,11 @@ package struct ChannelFilter: Sendable, Hashable {
     }
 }
 
-/// A leased channel with what a call to Apple about it needs.
+/// A leased channel, with everything that a call to Apple needs.
 package struct ChannelTask: Sendable, Hashable {
     package var channel: Channel
     package var address: APNsAddress
-    /// When Apple's list of the app was last asked for and read whole.
+    /// When Apple's list of the app's channels was last requested and read completely.
     package var listAskedAt: Date?
 
     package init(channel: Channel, address: APNsAddress, listAskedAt: Date? = nil) {
@@ -176,13 +176,14 @@ package struct ChannelOutcome: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         /// Apple issued this ID.
         case created(channelID: String)
-        /// Creation was refused or never asked: in `state`, and once more at `nextAttemptAt`, or never when that is `nil`.
+        /// The creation was refused or not tried. The channel is now in `state`. It is tried again at `nextAttemptAt`;
+        /// `nil`: never.
         case notCreated(state: Channel.State, nextAttemptAt: Date?)
-        /// Apple may have made a channel. From `settleableAt` on its list tells.
+        /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
         case unanswered(settleableAt: Date)
-        /// Apple deleted it or did not know it.
+        /// Apple deleted the channel, or did not know it.
         case deleted
-        /// Deletion did not happen: once more at `nextAttemptAt`.
+        /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
         case notDeleted(nextAttemptAt: Date)
     }
 

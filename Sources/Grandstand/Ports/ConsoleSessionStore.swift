@@ -1,21 +1,21 @@
 package import FoundationEssentials
 
-/// Sessions of the console, over all replicas.
+/// Sessions of the console, shared by all replicas.
 package protocol ConsoleSessionStore: Sendable {
-    /// Keeps a new session, and forgets those that are over.
+    /// Stores a new session, and deletes sessions that are over.
     func begin(_ session: ConsoleSession) async throws
 
-    /// The session of that name; `nil` when there is none.
+    /// The session with this ID; `nil`: there is none.
     func session(_ id: [UInt8]) async throws -> ConsoleSession?
 
-    /// Notes that a session was used. An earlier time than the one noted changes nothing.
+    /// Records that a session was used. A time before the recorded one changes nothing.
     func used(_ id: [UInt8], at now: Date) async throws
 
     func end(_ id: [UInt8]) async throws
 }
 
-/// A key that somebody showed to the console. The browser has a secret; the session is named by its hash, so that who
-/// reads the database can sign in nowhere.
+/// A signed-in session of the console, with its API key. The browser has a secret. The session's ID is the hash of it,
+/// so that a reader of the database cannot sign in.
 package struct ConsoleSession: Sendable, Hashable {
     /// SHA-256 of the browser's secret.
     package var id: [UInt8]
@@ -30,11 +30,11 @@ package struct ConsoleSession: Sendable, Hashable {
         self.usedAt = usedAt
     }
 
-    /// Seconds from signing in to the end, however busy: a shift.
+    /// Seconds from sign-in until the session ends, even if it is used: one shift.
     package static let lifetime: TimeInterval = 43_200
-    /// Seconds without a page after which it ends.
+    /// Seconds without a request after which the session ends.
     package static let idleTime: TimeInterval = 7_200
-    /// Seconds between two notes of its use.
+    /// Seconds between two records of its use.
     package static let noteInterval: TimeInterval = 60
 
     package func isOver(at now: Date) -> Bool {
@@ -42,7 +42,7 @@ package struct ConsoleSession: Sendable, Hashable {
     }
 }
 
-/// Keys by their names, for callers that are known by a session.
+/// Finds keys by their IDs, for callers with a session.
 package protocol KeyDirectory: Sendable {
     /// The key, if it is valid now: not revoked, not expired.
     ///

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// The content types of apps as they are kept. Bundle IDs are found without regard to case.
+/// Stores the content types of apps. Upper and lower case of bundle IDs are the same.
 package protocol ContentStore: Sendable {
     /// Declares a content type or replaces it.
     ///
-    /// - Returns: it, whether it was created, and the live events whose newest content it would refuse.
+    /// - Returns: the type, whether it was created, and the live events whose newest content it would refuse.
     /// - Throws: `version-mismatch`.
     func put(
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
@@ -12,10 +12,10 @@ package protocol ContentStore: Sendable {
 
     func contentType(_ name: String, of bundleID: BundleID) async throws -> DeclaredContentType?
 
-    /// In the order of their names.
+    /// The types, ordered by name.
     func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Page<DeclaredContentType>
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether the type existed.
     /// - Throws: `version-mismatch`.
     func delete(
         _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date

@@ -1,15 +1,15 @@
 package import APNsWire
 
-/// The dispatchers of this process, as the code that accepts broadcasts sees them.
+/// The dispatchers of this process, for the code that accepts broadcasts.
 ///
-/// Lanes that get work and may send at once can be claimed in the very transaction that brings it, and its messages
-/// leave with the commit: no NOTIFY, no claim of its own, no second commit. It is an offer, never a duty: whatever is not
-/// claimed so is due in the database, where every dispatcher finds it.
+/// The transaction that gives work to lanes can also claim those lanes that may send at once. Then the messages are
+/// sent right after the commit, without NOTIFY, without another claim and without a second commit. This is only an
+/// optimisation: lanes that are not claimed in this way are due in the database, where every dispatcher finds them.
 package protocol Departures: Sendable {
-    /// The claim for as many of `wanted` lanes as may leave now; `nil`: none, or no dispatcher of the environment runs
-    /// here.
+    /// A claim for up to `wanted` lanes, as many as may send now; `nil`: none may, or this process has no dispatcher
+    /// for the environment.
     func claim(_ wanted: Int, in environment: APNsEnvironment) -> LaneClaim?
 
-    /// Sends the messages taken by such a claim, once that is committed.
+    /// Sends the messages of such a claim, after it was committed.
     func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment)
 }

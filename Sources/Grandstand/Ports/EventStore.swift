@@ -1,12 +1,13 @@
 package import FoundationEssentials
 
-/// Events as their organisers declare them.
+/// Stores events as their organisers declare them.
 package protocol EventStore: Sendable {
-    /// Creates the event or replaces its specification; channels follow by `ChannelStore.align`. An event that the clock
-    /// closed lives again when its declaration now reaches into the future, with the channels that still exist.
+    /// Creates the event or replaces its specification. `ChannelStore.align` then creates or retires channels. If the
+    /// server had closed the event on its own and the new declaration reaches into the future, the event is live again,
+    /// with the channels that still exist.
     ///
-    /// - Parameter reach: whose event may be replaced; decided while its audiences are locked.
-    /// - Throws: `invalid-request` for an app that is not known; `event-ended` for an event that is over; `forbidden`;
+    /// - Parameter reach: the caller's reach. It is checked while the event's audiences are locked.
+    /// - Throws: `invalid-request` for an unknown app; `event-ended` for an event that is over; `forbidden`;
     ///   `version-mismatch`.
     func put(
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
@@ -17,39 +18,39 @@ package protocol EventStore: Sendable {
 
     func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event>
 
-    /// Cancels the event: nothing more is sent, its channels retire. One that is over stays as it is.
+    /// Cancels the event: nothing more is sent, and its channels retire. An event that is over is not changed.
     ///
-    /// - Parameter sendsEnd: whether a last `end` is sent before that, in place of what waits, to all activities that
-    ///   can be reached.
-    /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`; `event-ended` when an end is wanted for one that is over,
-    ///   and activities can be reached that got none.
+    /// - Parameter sendsEnd: whether all activities that can be reached get a last `end` before that. It replaces
+    ///   waiting messages.
+    /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`; `event-ended` if an end is requested for an event
+    ///   that is over, and some activities that can be reached got none.
     func cancel(
         _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor,
         if condition: WriteCondition, now: Date
     ) async throws
 
-    /// Takes the end or the cancellation of an event back: it takes broadcasts again, with the channels that still exist,
-    /// and what it starts goes on. An `end` that waits is withdrawn; where one may have left, the newest content is sent
-    /// once more, for devices that were offline. One that is not over stays as it is.
+    /// Undoes the end or the cancellation of an event. It takes broadcasts again, with the channels that still exist,
+    /// and its start resumes. An `end` that waits is withdrawn. Where it may have been sent, the newest content is sent
+    /// again, for devices that were offline. An event that is not over is not changed.
     ///
-    /// - Parameter audiences: only these; `nil`: all, also those that had got an `end` of their own.
-    /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event lacks.
+    /// - Parameter audiences: only these; `nil`: all, including those that had got an `end` of their own.
+    /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event does not have.
     func reopen(
         _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Reopening
 
-    /// The answers to lookups of these names; a name that is not known is missing.
+    /// The answers to lookups of these names. Unknown names are missing.
     ///
-    /// - Parameter contentState: whether the newest content comes along.
+    /// - Parameter contentState: whether the answers include the newest content.
     func lookups(
         of names: Set<LookupName>, contentState: Bool, now: Date
     ) async throws -> [LookupName: LookupEntry]
 }
 
 extension EventStore {
-    /// The event of this key, for a caller that reaches it.
+    /// The event with this key, for a caller within reach of it.
     ///
-    /// - Throws: `event-not-found`, also when it has audiences out of reach.
+    /// - Throws: `event-not-found`, also if it has audiences out of reach.
     package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {
         guard let event = try await event(key, now: now),
             reach.covers(event: key, of: event.specification.audiences.map(\.bundleID))
@@ -59,14 +60,14 @@ extension EventStore {
 }
 
 extension Problem {
-    /// There is no such event for the caller. An event out of its reach is answered with the same words, so that the answer
-    /// does not tell which events others have.
+    /// The error for an event that does not exist. An event out of the caller's reach gets the same text, so that the
+    /// answer does not reveal which events others have.
     package static func noEvent(_ key: EventKey) -> Problem {
         Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key) first.")
     }
 
-    /// The caller cannot declare an event of this name: one out of its reach exists, or other keys are bound to a prefix of
-    /// the name. Within such a prefix the answer does not tell which names are taken.
+    /// The error for an event key that the caller cannot use: an event out of its reach has the key, or the key has a
+    /// prefix that other API keys are bound to. Within such a prefix the answer does not reveal which keys are taken.
     package static func takenEvent(_ key: EventKey) -> Problem {
         Problem(
             .forbidden,
@@ -75,7 +76,7 @@ extension Problem {
     }
 }
 
-/// Narrows a list of events; `nil` does not.
+/// A filter of events; a member that is `nil` does not filter.
 package struct EventFilter: Sendable, Hashable {
     package var state: Event.State?
     package var kind: String?
@@ -85,9 +86,9 @@ package struct EventFilter: Sendable, Hashable {
     package var from: Date?
     /// Events that start before this.
     package var to: Date?
-    /// Only events that hold a channel which by this they should not need any more.
+    /// Only events that still have a channel, although by this rule they should no longer need it.
     package var overdueBy: ChannelTenure?
-    /// Only events within it.
+    /// Only events within this reach.
     package var reach: AppReach
 
     package init(

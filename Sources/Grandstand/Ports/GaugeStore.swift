@@ -1,28 +1,28 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The metrics of the database as a whole, reported by one replica at a time: were each to report them, sums over
+/// The metrics of the database as a whole. Only one replica at a time reports them, because otherwise sums over
 /// replicas would be too high.
 package protocol GaugeStore: Sendable {
-    /// Takes or renews the right to tell, until `seconds` from now by the database's clock.
+    /// Acquires or renews the reporting lease, for `seconds` by the database's clock.
     ///
-    /// - Returns: until when; `nil`: another replica has it.
+    /// - Returns: the end of the lease; `nil`: another replica has it.
     func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date?
 
-    /// Gives the right back, if this replica has it.
+    /// Ends the lease, if this replica has it.
     func resign(_ replica: UUID) async throws
 
-    /// The work that waits now. The cost depends on its amount, not on history.
+    /// The work that waits now. The cost of the query depends on its amount, not on the amount of history.
     func backlog(now: Date) async throws -> Backlog
 }
 
 /// The work that waits in the database.
 package struct Backlog: Sendable, Hashable {
-    /// Deliveries that are not settled, of one environment.
+    /// The unsettled deliveries of one environment.
     package struct Deliveries: Sendable, Hashable {
         package var byState: [Delivery.State: Int]
-        /// When the oldest that may go to APNs was accepted or was to go; `nil`: none waits. Messages to crowds do not count,
-        /// which take as long as their crowd is large, nor do those whose channel is still to come.
+        /// When the oldest delivery that could be sent was accepted, or its `sendAt`; `nil`: none waits. It ignores
+        /// messages to crowds, because a large crowd takes long, and messages whose channel does not exist yet.
         package var oldest: Date?
 
         package init(byState: [Delivery.State: Int] = [:], oldest: Date? = nil) {
@@ -34,9 +34,9 @@ package struct Backlog: Sendable, Hashable {
     package var deliveries: [APNsEnvironment: Deliveries]
     /// When the oldest message that waits for its webhook was written.
     package var oldestWebhookMessage: Date?
-    /// When the newest reconciliation that went through ended, or its app was registered.
+    /// When the newest successful reconciliation ended, or when its app was registered.
     package var reconciledAt: [AppEnvironment: Date]
-    /// The room that the database takes on its disk.
+    /// The size of the database on disk, in bytes.
     package var databaseBytes: Int
 
     package init(

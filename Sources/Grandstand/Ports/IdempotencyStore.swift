@@ -1,43 +1,44 @@
 package import FoundationEssentials
 
-/// The first answers to requests that carry an `Idempotency-Key`, given again to repetitions.
+/// Stores the first answer to each request with an `Idempotency-Key`, and returns it to repetitions.
 package protocol IdempotencyStore: Sendable {
-    /// Carries a request out once, in one transaction with keeping its answer: both are there, or neither.
+    /// Performs a request once. Its changes and the stored answer commit in one transaction.
     ///
-    /// A request with the same key meanwhile, on any replica, waits and gets the answer; if the first was refused, it is
-    /// carried out itself. `work` must do all it does through the stores, in the task that called it.
+    /// A repetition meanwhile, on any replica, waits and gets the stored answer. If the first request failed, the
+    /// repetition is performed. `work` may change data only through the stores, and only in the task that called it,
+    /// because they find the transaction by the task.
     ///
-    /// - Throws: `idempotency-mismatch`; `store-unavailable`; what `work` throws: then nothing was changed, and nothing is
-    ///   kept.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
     func once(
         _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome
 
-    /// Carries a request out that takes several steps, calls to Apple among them.
+    /// Performs a request once that takes several steps, for example calls to Apple.
     ///
-    /// The thing that `work` begins to make is noted in the transaction that begins it. When the process dies before
-    /// the answer is kept, a later repetition gets what `recover` says of the thing that was begun.
+    /// The ID of the object that `work` creates is stored in the same transaction as the object. If the process dies
+    /// before the answer is stored, a repetition calls `recover` with this ID.
     ///
     /// - Parameters:
-    ///   - patience: how long a repetition waits for the first request to finish.
-    ///   - recover: the answer for a thing that was begun; `nil`: it came to nothing, the work is done anew.
-    /// - Throws: as `once`, but what was begun stays noted; `idempotency-in-progress` when the first is still at work
-    ///   after `patience`.
+    ///   - lease: how long the request holds its idempotency key. If the process dies, repetitions wait until then.
+    ///   - waitLimit: how long a repetition waits for the first request to finish.
+    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
+    /// - Throws: as `once`, but the stored ID stays; `idempotency-in-progress` if the first request still runs after
+    ///   `waitLimit`.
     func inSteps(
-        _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
+        _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
         work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome
 }
 
-/// A request to be carried out once.
+/// A request to be performed once.
 package struct IdempotentRequest: Sendable {
-    /// The ID of the caller's API key: keys of different callers never meet.
+    /// The ID of the caller's API key. Different callers may use the same idempotency key.
     package var caller: UUID
-    /// The caller's secret: what is kept can only be read with it.
+    /// The caller's secret. It encrypts the stored answer.
     package var secret: String
     package var key: String
-    /// All that makes another request: method, path, body.
+    /// What distinguishes requests with the same key: method, path, body.
     package var content: [UInt8]
 
     package init(caller: UUID, secret: String, key: String, content: [UInt8]) {
@@ -48,7 +49,7 @@ package struct IdempotentRequest: Sendable {
     }
 }
 
-/// An answer to a request that was carried out, as it is kept.
+/// The answer to a performed request, as it is stored.
 package struct KeptAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
@@ -61,7 +62,7 @@ package struct KeptAnswer: Sendable, Hashable {
     }
 }
 
-/// An answer, and whether it is the first one again.
+/// An answer, and whether it is a stored one.
 package struct IdempotentOutcome: Sendable, Hashable {
     package var answer: KeptAnswer
     package var isReplay: Bool

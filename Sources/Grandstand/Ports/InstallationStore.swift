@@ -1,65 +1,69 @@
 package import FoundationEssentials
 
-/// Installations of apps, as those register themselves. Each is proved by a secret of its own, of which a hash is kept
-/// from its first registration on.
+/// Stores installations of apps, as the apps register them. Each is authenticated by its own secret. The hash of the
+/// secret is stored at the first registration.
 package protocol InstallationStore: Sendable {
-    /// Makes an installation what its app says it is. A repeat of what is known changes nothing.
+    /// Stores the state of an installation that its app reports. A repetition changes nothing.
     ///
-    /// A run of a start that is open and that it follows now gets it in its queue, in the same commit.
+    /// If the installation now follows an event whose start is running, the same commit puts it into the queue of that
+    /// start.
     ///
-    /// - Returns: whether it was not known before.
-    /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than known.
+    /// - Returns: whether the installation is new.
+    /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the
+    ///   stored one.
     func put(_ state: InstallationState, of id: InstallationID, secret: String, now: Date) async throws -> Bool
 
-    /// An installation as the database has it.
+    /// An installation as it is stored.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func installation(_ id: InstallationID, secret: String) async throws -> KnownInstallation
 
-    /// Forgets everything of an installation, at once and for good. One that is not known is no error.
+    /// Deletes everything about an installation. An unknown installation is no error.
     ///
     /// - Throws: `app-not-found`; `wrong-installation-secret`.
     func forget(_ id: InstallationID, secret: String) async throws
 
-    /// Records an activity as its app reports it, and confirms the start that made it, also one whose answer APNs never
-    /// gave. A token that comes or changes puts it into its event's crowd; one that was refused is used again when it is
-    /// reported again. Of an installation's activities only so many are kept (`DeviceBounds.ofActivities`).
+    /// Records an activity as its app reports it, and confirms the start that created it, even if APNs' answer to that
+    /// start was lost. A new or changed token puts the activity into its event's crowd. A token that APNs refused is
+    /// used again when it is reported again. The activities of an installation are limited
+    /// (`DeviceBounds.ofActivities`).
     ///
     /// - Parameter isSampled: whether the installation is asked for receipts.
-    /// - Returns: whether it was not known before.
+    /// - Returns: whether the activity is new.
     /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of the
     ///   app in its environment; `wrong-installation-secret`.
     func put(
         _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
     ) async throws -> Bool
 
-    /// Forgets an activity; one that is not known is no error.
+    /// Deletes an activity. An unknown activity is no error.
     ///
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func forget(activity: String, of id: InstallationID, secret: String) async throws
 
-    /// Systems, locales, frequent pushes, tokens by state, of an app in an environment. Never lists people.
+    /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. It never
+    /// lists people.
     ///
     /// - Throws: `app-not-found`.
     func statistics(of app: AppEnvironment) async throws -> InstallationStatistics
 }
 
-/// Numbers of an app's installations.
+/// The counts of an app's installations.
 package struct InstallationStatistics: Sendable, Hashable {
     package var installations = 0
-    /// By major version.
+    /// Installations by major version of iOS.
     package var systems: [Int: Int] = [:]
-    /// By language, the first subtag; `und` of those that named none. The most frequent.
+    /// Installations by language, the first subtag; `und` for installations without a locale. Only the most frequent.
     package var locales: [String: Int] = [:]
     package var liveActivitiesDisabled = 0
     package var frequentPushesDisabled = 0
-    /// Start tokens by type of attributes, the most frequent: those that are used, and those that wait to be registered
+    /// Start tokens by type of attributes, the most frequent: the tokens in use, and those that must be registered
     /// again.
     package var startTokens: [String: Tokens] = [:]
-    /// Of activities that are shown.
+    /// The tokens of visible activities.
     package var updateTokens = Tokens()
 
-    /// Languages and types that are told: apps name them, so there may be any number.
+    /// The most languages and types that are listed. Apps choose their names, so there may be any number.
     package static let maximumNames = 100
 
     package struct Tokens: Sendable, Hashable {

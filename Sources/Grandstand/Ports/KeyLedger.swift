@@ -1,40 +1,39 @@
 package import FoundationEssentials
 
-/// The life of API keys, for the calls that manage them; `KeyStore` is for the check of each request.
+/// Creates, lists, rotates and revokes API keys. `KeyStore` checks the key of each request.
 package protocol KeyLedger: Sendable {
-    /// Makes a key and returns its secret, the only time it is seen.
+    /// Creates a key and returns its secret. The secret cannot be read again.
     ///
-    /// - Throws: `app-not-found` for a key bound to an app that is not known; `invalid-request` for one with the scope
-    ///   `device` that is not bound to one, and for a prefix of event keys that it may not have.
+    /// - Throws: `app-not-found` for a key that is bound to an unknown app; `invalid-request` for a `device` key that
+    ///   is not bound to exactly one app, and for a prefix on a key with other scopes than `organise`.
     func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey
 
     /// Keys with their last use, the newest first.
     ///
-    /// - Parameter reach: only keys that reach nothing beyond it.
-    /// - Throws: `invalid-request` for a cursor that is none.
+    /// - Parameter reach: only keys whose reach is inside this one.
+    /// - Throws: `invalid-request` for an invalid cursor.
     func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing>
 
     func key(_ id: UUID) async throws -> KeyListing?
 
-    /// Ends a key at once.
+    /// Revokes a key.
     ///
-    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, those of a key that was revoked
-    ///   earlier, too.
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key is already
+    ///   revoked.
     /// - Returns: whether it changed anything: the key was not revoked yet, or a webhook was enabled.
     func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Makes a key with the same name, scopes, apps and prefix; the old one goes on until `overlapEnds`, or until it would have
-    /// expired anyway.
+    /// Creates a key with the same name, scopes, apps and prefix. The old one is valid until `overlapEnds`, or until
+    /// its own expiry if that is earlier.
     ///
-    /// - Returns: the new key; `nil` when there is no such key that is active and was not replaced yet.
+    /// - Returns: the new key; `nil` if there is no active key with this ID that was not replaced yet.
     func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey?
 
-    /// Records when keys were last used. An earlier time than the one recorded changes nothing; a key that is gone is
-    /// no error.
+    /// Records when keys were last used. A time before the recorded one changes nothing. A deleted key is no error.
     func used(_ uses: [UUID: Date]) async throws
 }
 
-/// A key to be made.
+/// A key to be created.
 package struct KeyDraft: Sendable, Hashable {
     package var name: String
     package var scopes: Set<APIKey.Scope>
@@ -48,23 +47,23 @@ package struct KeyDraft: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether it lacks the one app that it would ship in: a stranger who takes it out of one app must not reach
-    /// another.
+    /// Whether a `device` key is not bound to exactly one app. Anybody can extract the key from the app, so it must not
+    /// open another app.
     package var lacksApp: Bool { scopes.contains(.device) && reach.onlyApp == nil }
 
-    /// Whether it is bound to a prefix of event keys and could do more than declare events: what is not of an event is told
-    /// apart by apps alone.
+    /// Whether the prefix is not allowed. Only calls on events check the prefix, so the key may have no scope but
+    /// `organise`.
     package var mayNotHavePrefix: Bool { reach.eventKeyPrefix != nil && scopes != [.organise] }
 
-    /// The refusal's text for that.
+    /// The error text if `mayNotHavePrefix`.
     package static let prefixRule = "A key that is bound to a prefix of event keys has the scope organise and no other."
 
-    /// The refusal's text for a key that lacks its app.
+    /// The error text if `lacksApp`.
     package static let appRule =
-        "A key with the scope device ships inside one app, so it is bound to it: name that app, and no other."
+        "A key with the scope device must be bound to exactly one app. Give one bundle ID."
 }
 
-/// A key that was just made, with its secret.
+/// A new key with its secret.
 package struct IssuedKey: Sendable, Hashable {
     package var key: APIKey
     package var secret: String
@@ -75,10 +74,9 @@ package struct IssuedKey: Sendable, Hashable {
     }
 }
 
-/// A key as it is listed.
 package struct KeyListing: Sendable, Hashable {
     package var key: APIKey
-    /// Written every few seconds, so it may be that much behind.
+    /// It is stored every few seconds, so it may be some seconds old.
     package var lastUsedAt: Date?
 
     package init(key: APIKey, lastUsedAt: Date?) {

@@ -1,14 +1,14 @@
 package import FoundationEssentials
 
-/// Keys in memory, for calls that must not wait for the database: lookups at kick-off.
+/// API keys in memory, for calls that must not wait for the database, such as lookups at kick-off.
 package protocol KeyMemory: Sendable {
-    /// The key of `secret`, when memory vouches for it now: known, valid, and confirmed not too long ago. `nil` does not
-    /// mean that it is wrong: `KeyStore.authenticate` decides that.
+    /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
+    /// does not mean that the secret is wrong: `KeyStore.authenticate` decides that.
     func known(_ secret: some StringProtocol) -> APIKey?
 
-    /// A key was made, changed or revoked, here or elsewhere: memory must be read again.
+    /// A key was created, changed or revoked, here or on another replica, so memory must be read again.
     func changed()
 
-    /// At `moment` the database said that all changes are known.
+    /// At `moment` the database confirmed that memory has all changes.
     func confirmed(at moment: Date)
 }

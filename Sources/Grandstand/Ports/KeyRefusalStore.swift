@@ -1,8 +1,8 @@
-/// The store in which replicas tell each other which keys APNs refuses.
+/// The store in which replicas share which keys APNs refuses.
 package protocol KeyRefusalStore: Sendable {
-    /// Notes that APNs refuses a key; `nil`: that it accepts it.
+    /// Records that APNs refuses a key; `nil`: that it accepts the key.
     func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws
 
-    /// The refusals that stand, as the replicas noted them.
+    /// The current refusals, as the replicas recorded them.
     func refusals() async throws -> [KeyUse: KeyRefusal]
 }

@@ -1,5 +1,5 @@
-/// API keys, for whoever lets callers in. Secrets are never kept; what is kept cannot be turned back into one.
+/// Authenticates API keys. Only hashes of secrets are stored.
 package protocol KeyStore: Sendable {
-    /// The key of `secret`; `nil` when there is none, or it was revoked.
+    /// The key with this secret; `nil`: there is none, or it was revoked.
     func authenticate(_ secret: String) async throws -> APIKey?
 }

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Notes which keys are in use; cheap, for every request.
+/// Records which keys are in use. It is cheap, because every request calls it.
 package protocol KeyUseRecorder: Sendable {
     func used(_ key: UUID, at now: Date)
 }

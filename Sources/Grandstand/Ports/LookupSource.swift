@@ -1,54 +1,55 @@
 package import FoundationEssentials
 
-/// The source of the lookup's answers and of their changes.
+/// The source of lookup answers and of their changes.
 ///
-/// Whatever changes an answer leaves a line in a journal and is announced, in the transaction of the change. The
-/// announcement makes it fast; the journal makes sure: it has exactly the changes committed since an earlier look.
+/// Every change of an answer adds a line to a journal and is announced, in the transaction of the change. The
+/// announcement is fast. The journal is complete: it has exactly the changes that were committed since an earlier
+/// position.
 package protocol LookupSource: Sendable {
-    /// Changes as they are committed, for as long as there is a listener.
+    /// The changes as they are committed, while the stream has a listener.
     func announcements() -> AsyncStream<LookupAnnouncement>
 
     /// The journal's present position.
     func position() async throws -> LookupPosition
 
-    /// The changes committed since `position`, whether announced or not, in no order.
+    /// The changes committed since `position`, announced or not, in no order.
     func changes(since position: LookupPosition) async throws -> (changes: [LookupChange], position: LookupPosition)
 
-    /// Forgets the lines of the journal that every replica has read or will not need.
+    /// Deletes the lines of the journal that every replica has read or will not need.
     func tidy() async throws
 
-    /// The records of these events; an event that is not there, or has no audience, is missing.
+    /// The records of these events. Events that do not exist or have no audience are missing.
     func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]]
 
     /// The next events in order of their keys, with their records.
     ///
     /// - Parameter after: the last key of the page before; `nil` for the first page.
-    /// - Returns: at most `limit` events and the key to go on after; `nil` after the last page.
+    /// - Returns: at most `limit` events, and the key after which the next page begins; `nil` after the last page.
     func page(
         after: EventKey?, limit: Int
     ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?)
 }
 
-/// An event for a listener.
+/// An announcement for a listener.
 package enum LookupAnnouncement: Sendable, Hashable {
-    /// Listening begins, at first and after each lost connection: earlier announcements are lost.
+    /// Listening begins, initially and after each lost connection. Earlier announcements are lost.
     case listening
     case change(LookupChange)
 }
 
-/// Something lookups depend on has changed.
+/// A change of data that lookups depend on.
 package struct LookupChange: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
-        /// An event's answer may be another one now, or gone.
+        /// The answer for an event may have changed, or the event was removed.
         case event(EventKey)
-        /// So may every event's.
+        /// The answer for every event may have changed.
         case everything
-        /// An API key was made, changed or revoked.
+        /// An API key was created, changed or revoked.
         case keys
     }
 
-    /// Of the transaction that made the change. A transaction announces a subject once; versions are not committed in
-    /// their order.
+    /// The ID of the transaction that made the change. A transaction announces a subject once. Transactions do not
+    /// commit in the order of their IDs.
     package var version: UInt64
     package var subject: Subject
 
@@ -58,14 +59,15 @@ package struct LookupChange: Sendable, Hashable {
     }
 }
 
-/// A point in the journal: which transactions can be seen from it. At a standby it is not known which of the newest
-/// can, so a point there is before all of those: what is found from it may have been found before.
+/// A position in the journal: the set of transactions that are visible at it. At a standby it is unknown which of the
+/// newest transactions are visible. So a position there is before all of them, and a search from it may find changes
+/// again.
 package struct LookupPosition: Sendable, Hashable {
-    /// The source's own words.
+    /// The position in the source's own format.
     package var text: String
-    /// All changes with smaller versions can be seen from here.
+    /// All changes with a smaller version are visible at this position.
     package var floor: UInt64
-    /// When what is read here was the newest; `nil`: it is now. At a standby that cannot say when, the distant past.
+    /// When the data read here was the newest; `nil`: now. The distant past at a standby that does not know the time.
     package var asOf: Date?
 
     package init(text: String, floor: UInt64, asOf: Date? = nil) {

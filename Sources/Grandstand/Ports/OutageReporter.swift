@@ -1,8 +1,8 @@
-/// Hears how work goes that is done again and again, and tells people when it stops going and when it goes again.
+/// Gets the results of repeated work, and reports to people when the work begins to fail and when it works again.
 package protocol OutageReporter: Sendable {
-    /// It failed; it will be tried again.
+    /// The work failed. It will be tried again.
     func failed(_ error: any Error)
 
-    /// It was done.
+    /// The work succeeded.
     func worked()
 }

@@ -1,98 +1,96 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The pure decision that an outbox asks for inside its transaction: the deliveries of a request to these audiences at
+/// The pure decision that an outbox calls inside its transaction: the deliveries of a request to these audiences at
 /// this time.
 package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Date) throws(Problem) -> DeliveryPlan
 
-/// The durable way of broadcasts to Apple: what is accepted here is sent, replaced by newer state, or expires; nothing
-/// else happens to it.
+/// The durable queue of broadcasts to Apple. An accepted broadcast is sent, is replaced by newer state, or expires.
 package protocol Outbox: Sendable {
-    /// Accepts broadcasts in order, each on its own, in one transaction: the broadcast, its deliveries and the newest
-    /// state commit together, the wake-up follows at once.
+    /// Accepts broadcasts in order, each independently, in one transaction. The broadcast, its deliveries and the
+    /// newest state commit together. The wake-up follows at once.
     ///
-    /// - Parameter plan: the pure decision; called with the audiences of the item's event that take messages still.
+    /// - Parameter plan: the pure decision. It gets the audiences of the item's event that still take messages.
     /// - Returns: one result for each item, in order.
     func accept(
         _ items: [BroadcastIntake], now: Date,
         plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>]
 
-    /// The preview of a broadcast to an event, as if it were accepted now; changes nothing.
+    /// The preview of a broadcast to an event, as if the server accepted it now. It changes nothing.
     ///
-    /// - Throws: the `Problem` for which it would be refused.
+    /// - Throws: the `Problem` with which the broadcast would be refused.
     func rehearse(
         _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> BroadcastRehearsal
 
-    /// Decides what a state of an event comes to, under the event's lock, and accepts the message that it needs.
+    /// Decides what a reported state of an event sends, under the event's lock, and accepts the message.
     ///
-    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
-    /// - Throws: the `Problem` for which it is refused; nothing was changed then.
+    /// - Returns: the broadcast of the state; `nil`: nothing is new.
+    /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
     func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast?
 
-    /// The preview of a state, as if it were told now; changes nothing.
+    /// The preview of a state, as if the server accepted it now. It changes nothing.
     ///
-    /// - Throws: the `Problem` for which it would be refused.
+    /// - Throws: the `Problem` with which the state would be refused.
     func rehearse(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> StateRehearsal
 
-    /// A broadcast with those of its deliveries that are within `reach`.
+    /// A broadcast with its deliveries within `reach`.
     ///
-    /// - Throws: `forbidden` for one of an event or channel that is out of it.
+    /// - Throws: `forbidden` if its event or channel is out of reach.
     func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast?
 
-    /// An event's broadcasts, the newest first, with those of their deliveries that are within `reach`; none of an event
-    /// that is out of it.
+    /// An event's broadcasts, the newest first, with their deliveries within `reach`; empty for an event out of reach.
     func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// The broadcasts of an event that wait for their `sendAt`, the next one first; none of an event that is out of
-    /// reach.
+    /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
     func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast of which nothing was sent, and logs the actor: what was true before it is true again. The
-    /// content before it is the newest; an update it had replaced unsent goes after all; an event or lane it had ended
-    /// goes on.
+    /// Withdraws a broadcast of which nothing was sent, and logs the actor. The content before it is the newest again.
+    /// If it had superseded an unsent update, that update is sent. If it had ended an event or a lane, this is undone.
     ///
-    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast, for a push is none.
-    /// - Throws: `forbidden` for one of an event or channel that is out of `reach`.
+    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast. A single push does not count as
+    ///   one.
+    /// - Throws: `forbidden` if its event or channel is out of `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
     /// Withdraws a single push in the same way.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such push.
-    /// - Throws: `forbidden` for one to an app that is out of `reach`.
+    /// - Throws: `forbidden` if its app is out of `reach`.
     func cancelPush(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
-    /// Scheduled broadcasts whose time has come go to their lanes.
+    /// Puts scheduled broadcasts whose time has come into their lanes.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of broadcasts.
     func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int
 
-    /// When the next scheduled broadcast is to go; `nil`: none waits.
+    /// When the next scheduled broadcast is due; `nil`: none waits.
     func nextScheduled() async throws -> Date?
 
-    /// Leases due lanes of one environment and takes the head of each: at most one message per lane is under way.
-    /// (`accept` does the same for lanes it brings work to, as far as `Departures` allows.)
+    /// Leases due lanes of one environment and takes the head of each. At most one message of a lane is under way.
+    /// (`accept` does the same for lanes that get work, as far as `Departures` allows.)
     ///
-    /// Apps take turns, so that a burst of one makes no other wait; an app's lanes go in order of `Lane.rank`, then those
-    /// due longest. Under a limit a lane that has waited long goes before ranks that have not (`LaneLimit`).
+    /// Apps take turns, so that a burst of one app does not delay others. An app's lanes are ordered by `Lane.rank`,
+    /// then by how long they are due. Under a limit, a lane that has waited long comes before higher ranks that have
+    /// not (`LaneLimit`).
     func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery]
 
-    /// A replica that is still at work on these lanes keeps them until `leasedUntil`. A lane that somebody else has locked
-    /// is left out: nobody can claim it meanwhile.
+    /// Extends the leases of a replica that still works on these lanes until `leasedUntil`. Lanes that another
+    /// transaction has locked are skipped: nobody can claim them meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
-    /// Records a verdict and gives its lane back, together with others that come meanwhile. A verdict whose lease has gone
-    /// to another replica changes nothing.
+    /// Records a verdict and ends the lease of its lane, together with other verdicts that come meanwhile. If another
+    /// replica has the lease by now, the verdict changes nothing.
     ///
-    /// - Parameter settlement: `nil`: the message was not sent. It is given back uncharged.
-    /// - Returns: whether it is recorded; `false`: another transaction has locked the lane. It is not waited for, and the
-    ///   verdict must be recorded again.
+    /// - Parameter settlement: `nil`: the message was not sent. The attempt does not count.
+    /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
+    ///   wait for it, so the verdict must be recorded again.
     func settle(
         _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
     ) async throws -> Bool
 
-    /// When the next lane of the environment will be due; `nil`: none waits.
+    /// When the next lane of the environment is due; `nil`: none waits.
     ///
     /// - Parameter limits: lanes of an app and kind that may send nothing now are left out.
     func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date?
@@ -109,7 +107,7 @@ extension Outbox {
 package struct BroadcastIntake: Sendable, Hashable {
     package var target: BroadcastTarget
     package var request: BroadcastRequest
-    /// The actor that asks.
+    /// The actor of the request.
     package var actor: AuditActor
     /// The reach of the caller.
     package var reach: AppReach
@@ -128,11 +126,11 @@ package struct BroadcastIntake: Sendable, Hashable {
     }
 }
 
-/// One state of an event to tell.
+/// One reported state of an event.
 package struct StateIntake: Sendable {
     package var eventKey: EventKey
     package var report: StateReport
-    /// The actor that tells it.
+    /// The actor that reports it.
     package var actor: AuditActor
     /// The reach of the caller.
     package var reach: AppReach
@@ -153,7 +151,7 @@ package enum BroadcastTarget: Sendable, Hashable {
     case event(EventKey)
     /// A channel that belongs to no event, by our ID.
     case channel(UUID)
-    /// A token of a team's own.
+    /// A token that a team manages itself.
     case token(TokenAddress)
 
     package var eventKey: EventKey? { if case .event(let key) = self { key } else { nil } }
@@ -163,21 +161,21 @@ package enum BroadcastTarget: Sendable, Hashable {
     package var token: TokenAddress? { if case .token(let address) = self { address } else { nil } }
 }
 
-/// The claim of a dispatcher.
+/// The parameters of a dispatcher's claim.
 package struct LaneClaim: Sendable, Hashable {
     package var environment: APNsEnvironment
     /// The most lanes to lease.
     package var limit: Int
     package var replica: UUID
-    /// When it was made, by the dispatcher's clock.
+    /// When the claim was made, by the dispatcher's clock.
     package var at: Date
     package var leasedUntil: Date
     /// Seconds between two messages of a lane, counted from when the first was due.
     package var laneInterval: TimeInterval
-    /// Apps that APNs throttles, by kind of lane; any number of the others' lanes may go.
+    /// The limits of apps that APNs throttles, by kind of lane. Other apps have no limit.
     package var limits: [LaneLimit]
-    /// Lanes that the replica still works on. It does not take them again, also if their leases have ended because
-    /// somebody else had locked them.
+    /// Lanes that the replica still works on. It does not take them again, even if their leases ended because they
+    /// could not be extended.
     package var held: Set<Int> = []
 
     package init(
@@ -201,14 +199,14 @@ extension LaneClaim {
     }
 }
 
-/// How many lanes of one app and kind may be claimed now.
+/// The number of lanes of one app and kind that may be claimed now.
 package struct LaneLimit: Sendable, Hashable {
     package var bundleID: BundleID
     /// `channel` or `token`.
     package var kind: Lane.Kind
     package var allowance: Int
-    /// Seconds in which each lane that waits would have its turn: one that has waited so long goes before any that has
-    /// not, whatever their ranks.
+    /// Seconds in which every waiting lane should get its turn. A lane that has waited longer comes before all that
+    /// have not, whatever their ranks.
     package var patience: TimeInterval
 
     package init(bundleID: BundleID, kind: Lane.Kind, allowance: Int, patience: TimeInterval) {
@@ -219,7 +217,7 @@ package struct LaneLimit: Sendable, Hashable {
     }
 }
 
-/// The head of a leased lane, ready to send.
+/// The head of a leased lane, ready to be sent.
 package struct ClaimedDelivery: Sendable, Hashable {
     /// The request.
     package enum Message: Sendable, Hashable {
@@ -232,10 +230,10 @@ package struct ClaimedDelivery: Sendable, Hashable {
     package var address: APNsAddress
     package var storagePolicy: StoragePolicy
     package var message: Message
-    /// Requests to Apple including the one to come.
+    /// Requests to Apple, including the next one.
     package var attempts: Int
     package var expiresAt: Date
-    /// When it was accepted, or was to go; `nil`: not known.
+    /// When it was accepted, or its `sendAt`; `nil`: not known.
     package var askedAt: Date?
 
     package init(
@@ -252,7 +250,8 @@ package struct ClaimedDelivery: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether its time is over, or what it would tell APNs of it: a request with a past epoch is never made.
+    /// Whether its deadline, or the time in its `apns-expiration` header, has passed. A request with a past time in the
+    /// header is never made.
     package func isExpired(at now: Date) -> Bool {
         expiresAt <= now || message.expiration != 0 && Double(message.expiration) <= now.timeIntervalSince1970
     }
@@ -288,7 +287,7 @@ extension ClaimedDelivery.Message {
         }
     }
 
-    /// Apple's ID of the channel that it goes to.
+    /// Apple's ID of the channel that gets it.
     package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
 
     /// The rules by which its answer is judged.
@@ -301,16 +300,16 @@ extension ClaimedDelivery.Message {
     }
 }
 
-/// A verdict on a claimed delivery, and when it was reached.
+/// A verdict on a claimed delivery, with its time.
 package struct Settlement: Sendable, Equatable {
     package var delivery: Int
     package var lane: Int
     package var verdict: Verdict
-    /// When the answer came, or it was clear that none would.
+    /// When the answer came, or when it was clear that none would come.
     package var at: Date
     /// `false`: APNs is known not to have processed the request (`APNsAnswer.mayBeProcessed`).
     package var mayBeProcessed: Bool
-    /// Nothing goes on the lane before, because APNs throttles this lane; `nil`: it does not.
+    /// Nothing is sent on the lane before this time, because APNs throttles the lane; `nil`: no limit.
     package var notBefore: Date?
 
     package init(

@@ -1,12 +1,12 @@
-/// The store of the one provider token that all replicas with the same key send.
+/// The store of the one provider token that all replicas with the same key use.
 ///
-/// APNs counts how often a team's token changes, and ECDSA signs the same words differently each time: only a token
-/// that is passed on is the same token.
+/// APNs counts how often a team's token changes, and each ECDSA signature of the same content is different. So replicas
+/// can use the same token only if they share it.
 package protocol ProviderTokenStore: Sendable {
-    /// Agrees on a token: the one kept for `key` when it was issued after `limit`, else `offer`, which is kept then. Of
-    /// several offers at once one wins, and all get it.
+    /// Agrees on a token: the stored one for `key` if it was issued after `limit`, else `offer`, which is then stored.
+    /// If there are several offers at once, one wins, and all callers get it.
     ///
-    /// - Parameter limit: seconds since 1970; what was issued then or earlier is to be replaced.
+    /// - Parameter limit: seconds since 1970. A token that was issued at this time or earlier is replaced.
     func agree(on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int) async throws
         -> SharedProviderToken
 }
@@ -14,7 +14,7 @@ package protocol ProviderTokenStore: Sendable {
 /// The key and team of a token.
 package struct ProviderTokenKey: Sendable, Hashable {
     package var credentials: Credentials
-    /// SHA-256 of the public key: replicas whose key files differ do not share.
+    /// The SHA-256 hash of the public key. Replicas whose key files differ do not share tokens.
     package var fingerprint: [UInt8]
 
     package init(credentials: Credentials, fingerprint: [UInt8]) {
@@ -23,8 +23,8 @@ package struct ProviderTokenKey: Sendable, Hashable {
     }
 }
 
-/// A signed token, sealed with a key that only who has the `.p8` file can derive: APNs takes the token from anybody for an
-/// hour, so it must not be readable in a dump of the database or on a standby.
+/// A signed token, encrypted with a key that can only be derived from the `.p8` file. APNs accepts the token from
+/// anybody for an hour, so it must not be readable in a dump of the database or on a standby.
 package struct SharedProviderToken: Sendable, Hashable {
     /// Seconds since 1970.
     package var issuedAt: Int

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// The level each app was seen at, so that a change is reported once, by one replica.
+/// The last reported quota level of each app, so that a change is reported once, by one replica.
 package protocol QuotaLevels: Sendable {
-    /// Whether anybody wants to hear of levels.
+    /// Whether any webhook wants reports of levels.
     func areWatched() async throws -> Bool
 
-    /// Stores the quotas' levels; each that changed is noted for webhooks in the same transaction. An app never seen
-    /// before counts as `ok`.
+    /// Stores the quotas' levels. Each change is queued for webhooks in the same transaction. An app without a stored
+    /// level counts as `ok`.
     func note(_ quotas: [Quota], now: Date) async throws
 }

@@ -1,20 +1,20 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Reconciliations: their lease, what they see, what they change, and their reports.
+/// Reconciliations: their leases, their observations, their changes and their reports.
 ///
-/// A run holds a lease on one app and environment; every step of it fails with `ReconciliationLost` once the lease has
-/// gone to another replica.
+/// A run holds a lease on one app and environment. Each step of a run fails with `ReconciliationLost` if another
+/// replica has the lease by now.
 package protocol ReconciliationStore: Sendable {
-    /// Leases the app and environment that has waited longest: because a creation went unanswered, Apple said that it
-    /// does not know a channel, it was asked for, or `interval` seconds have passed since the last run (0: never
-    /// because of that).
+    /// Leases the app and environment that has waited longest. A run is due if a creation was not answered, if Apple
+    /// said that it does not know a channel, if somebody requested it, or if `interval` seconds have passed since the
+    /// last run (0: never for this reason).
     func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun?
 
-    /// When the next run will be due; `nil`: never.
+    /// When the next run is due; `nil`: never.
     func nextDue(interval: TimeInterval, now: Date) async throws -> Date?
 
-    /// Asks for a run as soon as can be, unless Apple's list was read within the last minute.
+    /// Requests a run as soon as possible, unless Apple's list was read within the last minute.
     func request(_ app: AppEnvironment, now: Date) async throws
 
     /// Leases one app and environment.
@@ -24,43 +24,45 @@ package protocol ReconciliationStore: Sendable {
 
     func extend(_ run: ReconciliationRun, until: Date) async throws
 
-    /// Takes down Apple's list: first sights, and what is no longer there. It only observes; channels stay as they are.
+    /// Records Apple's list: when each channel was first seen, and which are no longer listed. It only observes;
+    /// channels are not changed.
     ///
     /// - Parameters:
-    ///   - listedAt: when the list was asked for.
-    ///   - seenAt: when it had come.
-    /// - Returns: the ledger as it is then.
+    ///   - listedAt: when the list was requested.
+    ///   - seenAt: when the list had arrived.
+    /// - Returns: the ledger after that.
     func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> LedgerSnapshot
 
-    /// Takes down a list that was read whole before a creation is asked for: what it lacks and a later one has came in
-    /// between. Needs no lease, for it only adds first sights.
+    /// Records a complete list that was read just before a creation. A channel that this list lacks and a later list
+    /// has was created in between. It needs no lease, because it only adds first sightings.
     func witness(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment) async throws
 
-    /// Keeps the storage policies that Apple told of unmanaged channels.
+    /// Stores the storage policies that Apple reported for unmanaged channels.
     func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws
 
-    /// Carries out actions, each only if the ledger is still as the action found it. Deletions are leased to the caller.
+    /// Performs actions. Each is performed only if the ledger is still as it was when the action was decided. Deletions
+    /// are leased to the caller.
     ///
-    /// - Returns: which were carried out, and the deletions to be asked of Apple.
+    /// - Returns: which actions were performed, and the deletions to request from Apple.
     func apply(
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask])
 
-    /// The app's creations that wait for their next attempt are due now, whatever they wait for.
+    /// Makes the app's creations that wait for their next attempt due now, whatever they wait for.
     func hastenCreations(_ run: ReconciliationRun, now: Date) async throws
 
-    /// Keeps the report, ends the lease, and asks for another run at `again` if that is not `nil`.
+    /// Stores the report, ends the lease, and requests another run at `again` if that is not `nil`.
     func finish(_ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date) async throws
 
-    /// Ends the lease of a run that came to nothing; it is due again at `again`.
+    /// Ends the lease of a failed run. The run is due again at `again`.
     func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws
 
     /// The report as it was answered, a JSON object.
     func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]?
 
-    /// Reports, the newest first; long ones without their lists, and with `abridged`.
+    /// Reports, the newest first. Long ones have `abridged` and no lists.
     func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]>
 }
 
@@ -78,12 +80,12 @@ extension ReconciliationStore {
     }
 }
 
-/// The right to reconcile one app and environment.
+/// The lease on one app and environment for a run.
 package struct ReconciliationRun: Sendable, Hashable {
     package var id: UUID
     package var address: APNsAddress
     package var startedAt: Date
-    /// Runs that failed before it, since the last that did not.
+    /// The number of failed runs since the last successful one.
     package var failures: Int
 
     package init(id: UUID, address: APNsAddress, startedAt: Date, failures: Int) {
@@ -94,7 +96,7 @@ package struct ReconciliationRun: Sendable, Hashable {
     }
 }
 
-/// The run's lease went to another replica: nothing was changed by this step.
+/// Another replica has the run's lease. This step changed nothing.
 package struct ReconciliationLost: Error {
     package init() {}
 }

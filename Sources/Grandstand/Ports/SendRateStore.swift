@@ -1,17 +1,17 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The rates that replicas learned for apps that APNs throttles.
+/// The send rates that replicas learned for apps that APNs throttles.
 package protocol SendRateStore: Sendable {
-    /// Writes what this replica has learned in an environment, in place of what it wrote before, and reads what the
-    /// others have. The first row of an app is reported to webhooks, and the end of its last.
+    /// Stores the rates that this replica has learned in an environment, in place of its earlier ones, and reads those
+    /// of the other replicas. Webhooks are informed when an app gets its first row and when its last row is removed.
     ///
-    /// - Returns: all that is known now, this replica's included.
+    /// - Returns: all known rates, including those of this replica.
     func exchange(
         _ rates: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
     ) async throws -> [LearnedRate]
 
-    /// The lanes of throttled apps that wait for their turn, with the rates of all replicas.
+    /// The throttled apps, with the number of their waiting lanes and the rates of all replicas.
     func throttles(now: Date) async throws -> [Throttle]
 }
 
@@ -22,7 +22,7 @@ package struct LearnedRate: Sendable, Hashable {
     package var replica: UUID
     /// Requests a second.
     package var perSecond: Double
-    /// When the first 429 came, and the last.
+    /// When the first and the last 429 came.
     package var since: Date
     package var throttledAt: Date
 
@@ -38,7 +38,7 @@ package struct LearnedRate: Sendable, Hashable {
     }
 }
 
-/// An app that APNs throttles, over all replicas.
+/// An app that APNs throttles, as the sum over all replicas.
 package struct Throttle: Sendable, Hashable {
     package var app: AppEnvironment
     package var api: AppSendRate.API
@@ -47,7 +47,7 @@ package struct Throttle: Sendable, Hashable {
     package var perSecond: Double
     /// Lanes that are due and wait for the rate.
     package var lanesWaiting: Int
-    /// For how many seconds the first of them has waited; 0 if none does.
+    /// How many seconds the longest-waiting of them has waited; 0 if none waits.
     package var oldestSeconds: TimeInterval
 
     package init(

@@ -1,57 +1,57 @@
 package import FoundationEssentials
 
-/// The starts of events: their recipients, past and to come, and what is left to do.
+/// The starts of events: their recipients, earlier and future ones, and the pushes that are still due.
 ///
-/// A start is noted before it leaves, so it leaves once: after a crash an installation that was noted and has no answer
-/// is `unknown`.
+/// A start is recorded before it is sent, so it is sent once. After a crash, an installation that was recorded and has
+/// no answer is `unknown`.
 package protocol StartStore: ShardStore where Shard == StartShard {
     /// Leases due runs of an environment, opens those whose time has come, closes those whose time is over, and takes
-    /// the next shard of each: followers in order of their installations, then late ones and those to be tried again.
-    /// The shards that are returned are noted as under way when this returns.
+    /// the next shard of each: first the followers in order of their installations, then late followers and pushes to
+    /// be tried again. The returned shards are already recorded as under way.
     func claim(_ claim: StartClaim) async throws -> [StartShard]
 
-    /// Records the outcomes of a shard's pushes, prunes tokens by the answers, and gives the run back. A lease that has
-    /// gone to another replica changes nothing: that one has counted the shard as unknown.
+    /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and ends the lease. If another
+    /// replica has the lease by now, nothing changes, because that replica has counted the shard as unknown.
     func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws
 
-    /// Asks for the event's start now instead of at its time, or for what of it was stopped to go on.
+    /// Sends the event's start now instead of at its time, or resumes a stopped one.
     ///
-    /// - Returns: who asked for it: somebody else when it ran already, and nothing changed.
+    /// - Returns: who requested the start. If it already ran, this is the earlier caller, and nothing changed.
     /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
-    ///   start's time is over; `forbidden` out of `reach`.
+    ///   start's time is over; `forbidden` for an event out of `reach`.
     @discardableResult
     func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String?
 
-    /// Stops what of the event's start has not gone. Does nothing when it was stopped already.
+    /// Stops the event's start: pushes that were not sent yet are not sent. Does nothing if it is already stopped.
     ///
     /// - Throws: as `startNow`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
 
-    /// What has become of an event's start for each of its audiences within `reach`; before it was opened, the counts
-    /// of what would be. The counts of an audience are of one moment. It counts all followers: a caller that asks
-    /// meanwhile shares the next count.
+    /// The report on an event's start for each of its audiences within `reach`. Before the start was opened, it has the
+    /// expected counts. The counts of an audience are from one moment. The query counts all followers, so callers that
+    /// ask meanwhile share the next count.
     ///
     /// - Returns: `nil`: there is no such event, or it declares no start.
-    /// - Throws: `forbidden` out of `reach`.
+    /// - Throws: `forbidden` for an event out of `reach`.
     func report(of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date) async throws
         -> [AudienceStart]?
 
-    /// How many installations follow each topic in an app and environment, the most followed first.
+    /// The number of installations that follow each topic in an app and environment, the most followed first.
     func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers>
 }
 
-/// The assumption under which a report tells of a start.
+/// The assumption of a report on a start.
 package enum StartOutlook: Sendable, Hashable {
     case asItIs
-    /// With the counts that would be if it was asked for now.
+    /// With the counts that the start would have if it were requested now.
     case dryRun
-    /// With the counts and the state that it has once it is asked for now.
+    /// With the counts and the state that the start will have once it is requested now.
     case asked
 }
 
 package typealias AudienceStart = (audience: Audience, report: StartReport)
 
-/// A topic and how many follow it.
+/// A topic and the number of its followers.
 package struct TopicFollowers: Sendable, Hashable {
     package var topic: Topic
     package var followers: Int

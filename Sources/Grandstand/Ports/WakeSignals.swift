@@ -1,18 +1,18 @@
 package import APNsWire
 
-/// Wakes loops when the database holds work for them. A wake-up says nothing of what to do: loops recompute from state.
+/// Wakes loops when the database has work for them. A wake-up does not say which work: loops read the state again.
 package protocol WakeSignals: Sendable {
     /// Yields whenever there may be new work of `topic`, also after a time in which signals may have been lost.
     func wakes(_ topic: WakeTopic) -> AsyncStream<Void>
 }
 
-/// The topics that loops are woken for.
+/// The topics of wake-ups.
 package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
     /// Lanes of channels in the development environment have new deliveries.
     case developmentLanes = "grandstand_lanes_development"
     /// Lanes of channels in the production environment have new deliveries.
     case productionLanes = "grandstand_lanes_production"
-    /// Starts of events have something to do.
+    /// Starts of events have work to do.
     case starts = "grandstand_starts"
     /// A broadcast was accepted for later.
     case schedule = "grandstand_schedule"

@@ -1,29 +1,30 @@
 package import FoundationEssentials
 
-/// The durable way of messages to webhooks. Their facts are noted in the transaction of the change; a message that is
-/// claimed here is posted, tried again over days, and given up at last.
+/// The durable queue of messages to webhooks. Their facts are recorded in the transaction of the change. A claimed
+/// message is posted, is tried again over days, and is given up in the end.
 package protocol WebhookOutbox: Sendable {
-    /// Writes the messages of what was noted since the last call: of facts as they were then, and of broadcasts that are
-    /// settled, for only after a commit it is known that none of their deliveries is left.
+    /// Writes the messages for the notes since the last call: of facts, and of broadcasts that are settled. Only after
+    /// a commit is it certain that a broadcast has no unsettled delivery.
     ///
-    /// - Returns: how many notes were looked at; fewer than `limit`: none is left.
+    /// - Returns: the number of notes that were processed. If it is less than `limit`, none is left.
     func compose(now: Date, limit: Int) async throws -> Int
 
-    /// Leases messages whose time has come: first for the apps with the fewest messages under way, then the longest due.
+    /// Leases messages that are due. Apps with the fewest messages under way come first, then the messages that are due
+    /// longest.
     func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook]
 
-    /// A replica that is still posting these messages keeps them until `until`. One that somebody else has locked is left
-    /// out.
+    /// Extends the leases of a replica that still posts these messages until `until`. Messages that another transaction
+    /// has locked are skipped.
     func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws
 
-    /// Records a verdict. One whose lease has gone to another replica changes nothing. A webhook that wants nothing
-    /// more, or failed for `Webhook.patience`, is disabled.
+    /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
+    /// messages, or failed for `Webhook.patience`, is disabled.
     func settle(_ settlement: WebhookSettlement, replica: UUID, now: Date) async throws
 
-    /// Gives messages back unsent, uncharged.
+    /// Ends the leases of messages that were not posted. The attempt does not count.
     func release(_ deliveries: [UUID], replica: UUID, now: Date) async throws
 
-    /// When the next message will be due; `nil`: none waits.
+    /// When the next message is due; `nil`: none waits.
     func nextDue() async throws -> Date?
 }
 
@@ -34,12 +35,12 @@ package struct WebhookClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// The most messages to lease.
     package var limit: Int
-    /// How many messages of one webhook may be under way at a time. A webhook whose last message failed gets one.
+    /// The most messages of one webhook that may be under way at a time. A webhook whose last message failed gets one.
     package var perWebhook: Int
-    /// How many messages may be under way at a time for all webhooks of the same apps: receivers that do not answer
-    /// leave the other apps' places free.
+    /// The most messages that may be under way at a time for all webhooks of the same apps. So receivers that do not
+    /// answer leave the places of other apps free.
     package var perApp: Int
-    /// Webhooks whose receivers do not answer: nothing of theirs goes, but what people ask for.
+    /// Webhooks whose receivers do not answer. None of their messages is claimed, except those that people requested.
     package var avoiding: [UUID] = []
 
     package init(replica: UUID, at: Date, leasedUntil: Date, limit: Int, perWebhook: Int, perApp: Int) {
@@ -60,10 +61,10 @@ package struct ClaimedWebhook: Sendable, Hashable {
     package var message: UUID
     package var topic: WebhookTopic
     package var url: WebhookURL
-    /// The current one first.
+    /// The secrets, the current one first.
     package var secrets: [WebhookSecret]
     package var body: [UInt8]
-    /// Tries of this round, the one to come included.
+    /// Attempts in this round, including the next one.
     package var tries: Int
 
     package init(
@@ -85,9 +86,9 @@ package struct ClaimedWebhook: Sendable, Hashable {
 package struct WebhookSettlement: Sendable, Hashable {
     package var delivery: UUID
     package var verdict: WebhookVerdict
-    /// When the try began.
+    /// When the attempt began.
     package var startedAt: Date
-    /// How long it took.
+    /// How long the attempt took.
     package var milliseconds: Int
 
     package init(delivery: UUID, verdict: WebhookVerdict, startedAt: Date, milliseconds: Int) {

@@ -1,73 +1,73 @@
 package import FoundationEssentials
 
-/// Webhooks as their owners declare them, and the log of what was posted.
+/// Stores webhooks as their owners declare them, and the log of posted messages.
 ///
-/// Each write is made only if the webhook is within the writer's bounds as its transaction sees it. One beyond them is not
-/// there for the writer.
+/// Each write checks in its transaction that the webhook is within the writer's bounds. For the writer, a webhook
+/// beyond them does not exist.
 package protocol WebhookStore: Sendable {
-    /// Makes a webhook and its secret, which is seen this once.
+    /// Creates a webhook and its secret. The secret cannot be read again.
     ///
-    /// - Throws: `unauthenticated`, `forbidden` for a key that was revoked meanwhile, or no longer reaches the draft's apps;
-    ///   `invalid-request` for an app that is not known; `webhook-limit`.
+    /// - Throws: `unauthenticated` or `forbidden` if the key was revoked meanwhile, or may no longer access the draft's
+    ///   apps; `invalid-request` for an unknown app; `webhook-limit`.
     func create(
         _ draft: WebhookDraft, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret)
 
-    /// Replaces what was said of the webhook; enabling one forgets that it failed.
+    /// Replaces the declaration of the webhook. Enabling a webhook clears its failures.
     ///
-    /// - Returns: `nil` when there is none.
-    /// - Throws: as `create`, `webhook-limit` for an app that has too many already; `version-mismatch`.
+    /// - Returns: `nil`: there is no such webhook.
+    /// - Throws: as `create`; `webhook-limit` for an app that already has too many; `version-mismatch`.
     func replace(
         _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
         if condition: WriteCondition, now: Date
     ) async throws -> Webhook?
 
-    /// Removes the webhook and its log.
+    /// Deletes the webhook and its log.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether it existed.
     func delete(_ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Gives the webhook another secret. Messages carry the old one's signature too for `overlap` seconds.
+    /// Gives the webhook a new secret. For `overlap` seconds, messages also carry the signature of the old one.
     ///
-    /// - Returns: `nil` when there is no such webhook.
+    /// - Returns: `nil`: there is no such webhook.
     func rotateSecret(
         of id: UUID, overlap: TimeInterval, within bounds: WebhookFilter, by actor: AuditActor, now: Date
     ) async throws -> (webhook: Webhook, secret: WebhookSecret)?
 
     func webhook(_ id: UUID) async throws -> Webhook?
 
-    /// The oldest first.
+    /// The webhooks, the oldest first.
     func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook>
 
-    /// Queues a message of the topic `webhook.test` for this webhook alone, also for a disabled one.
+    /// Queues a message of the topic `webhook.test` for this webhook only. The webhook may be disabled.
     ///
-    /// - Returns: `nil` when there is no such webhook.
+    /// - Returns: `nil`: there is no such webhook.
     func test(
         _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
     ) async throws -> WebhookDelivery?
 
-    /// The newest first.
+    /// The deliveries, the newest first.
     func deliveries(
         of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
     ) async throws -> Page<WebhookDelivery>
 
     func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog?
 
-    /// Posts a settled message again, at once and with a whole round of retries; one that is on its way goes at once.
+    /// Posts a settled message again, at once and with all retries. A message that is still queued is posted at once.
     ///
-    /// - Returns: `nil` when there is no such delivery.
+    /// - Returns: `nil`: there is no such delivery.
     func replay(
         _ id: UUID, of webhook: UUID, within bounds: WebhookFilter, now: Date
     ) async throws -> WebhookDelivery?
 }
 
-/// The webhooks that a caller may hear of.
+/// The webhooks that a caller may see.
 package struct WebhookFilter: Sendable, Hashable {
-    /// Webhooks that tell of these only.
+    /// Only webhooks whose topics are all in this set.
     package var topics: Set<WebhookTopic>
-    /// Webhooks that hear of nothing beyond this.
+    /// Only webhooks whose reach is within this one.
     package var reach: AppReach
-    /// Only those that this key declared.
+    /// Only webhooks that this key declared.
     package var declaredBy: UUID?
 
     package init(
@@ -79,7 +79,7 @@ package struct WebhookFilter: Sendable, Hashable {
     }
 }
 
-/// Narrows the log; `nil` does not.
+/// A filter of the log; a member that is `nil` does not filter.
 package struct WebhookDeliveryFilter: Sendable, Hashable {
     package var state: WebhookDelivery.State?
     package var topic: WebhookTopic?

@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// Decides which unmanaged channels were made by creations that got no answer. Pure.
 ///
-/// Channels have no names, so only time tells them apart. A channel belongs to a creation only if a complete list
+/// Channels have no names, so only time distinguishes them. A channel belongs to a creation only if a complete list
 /// shortly before the call did not have it, and if there are no more such channels than calls. Otherwise another system
 /// may have made it. It is not assigned then, and the creations are tried again.
 package struct CreationMatch: Sendable {

@@ -13,7 +13,8 @@ package enum ReconciliationAction: Sendable, Hashable {
     case deleteAgain(LedgerSnapshot.Entry)
     /// An unanswered creation made this channel.
     case settle(LedgerSnapshot.Entry, with: UnmanagedChannel)
-    /// An unanswered creation made no channel, or none that can be told from channels of others. It is tried again.
+    /// An unanswered creation made no channel, or its channel cannot be distinguished from others' channels. The
+    /// creation is tried again.
     case reopen(LedgerSnapshot.Entry)
     /// An unanswered creation or another system may have made the channel. It is not assigned.
     case contest(UnmanagedChannel)

@@ -1,8 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Compares Apple's list with the ledger. First it says which channels to ask Apple about one by one, then, with those
-/// answers, what is to be done. Pure.
+/// Compares Apple's list with the ledger. First it returns the channels to read from Apple one by one. With those
+/// answers it then decides the actions. Pure.
 package struct ReconciliationPlan: Sendable {
     /// The result of reading one channel.
     package enum Reading: Sendable, Hashable {
@@ -66,7 +66,7 @@ package struct ReconciliationPlan: Sendable {
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
     }
 
-    // MARK: What to ask
+    // MARK: Channels to read
 
     /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished or refused a
     /// message are read to be sure. Channels that an unanswered creation may have made, and channels to be adopted or
@@ -102,7 +102,7 @@ package struct ReconciliationPlan: Sendable {
         return decided < unanswered.count
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
     /// The actions that follow from the list and the readings.
     package func conclusions(

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import JSON
 
-/// A content type in a rehearsal: how it is declared there, and contents that its rules tell apart. Pure.
+/// A content type in a rehearsal: its declaration there, and example contents for its rules. Pure.
 package struct RehearsalContent: Sendable {
     package let type: ContentType
     /// The body of its declaration.
@@ -14,12 +14,13 @@ package struct RehearsalContent: Sendable {
         type = try ContentType(bundleID, name, body: body)
     }
 
-    /// The declaration in a rehearsal. The mark by which its messages are known again is decoded by every version and is no
-    /// news, and quiet changes take their turns as fast as the day goes.
+    /// The declaration in a rehearsal. The rehearsal adds a member with a mark to each content, to recognise its
+    /// messages. Every version can decode this member, and a change of it alone is quiet. The interval between quiet
+    /// messages is divided by `speed`.
     ///
     /// - Parameters:
-    ///   - mark: the member with the mark.
-    ///   - speed: seconds of the day in a second.
+    ///   - mark: the name of the member with the mark.
+    ///   - speed: seconds of the day in one second of the rehearsal.
     package func declaration(marked mark: String, speed: Double) -> [UInt8] {
         let name = JSONText.quoted(mark)
         let quiet = (type.rules.quiet.map(\.description) + [JSONText.pointer([mark])]).map(JSONText.quoted)
@@ -33,16 +34,17 @@ package struct RehearsalContent: Sendable {
                 + #""rules": {"quiet": [\#(quiet.joined(separator: ","))], "quietInterval": \#(interval)}}"#)
     }
 
-    /// A content that all versions can decode, as far as there is one.
+    /// A content that all versions can decode, if there is one.
     package var example: JSONValue? {
         type.versions.reduce(try? JSONValue(parsing: Array("{}".utf8))) { content, version in
             try? JSONValue(parsing: Self.patched(content, version.schema.example))
         }
     }
 
-    /// The content after a change that rings, by the first rule from `turn` on that can be made to ring.
+    /// The content after a change that matches a ring rule: the first rule from index `turn` on for which such a change
+    /// is possible.
     ///
-    /// - Returns: `nil`: no rule can, without a fault that the content does not have now.
+    /// - Returns: `nil`: no rule has such a change, or every such change would add a fault.
     package func ringing(after content: JSONValue, turn: Int) -> JSONValue? {
         let rings = type.rules.rings
         let faults = type.faults(of: content.bytes, at: "")
@@ -64,7 +66,7 @@ package struct RehearsalContent: Sendable {
 }
 
 extension RingRule.Condition {
-    /// A merge patch that makes such a change; `nil`: there is nothing to change.
+    /// A merge patch whose change matches the condition; `nil`: there is none.
     fileprivate func patch(of content: JSONValue) -> String? {
         switch self {
         case .increases(let place): Self.number(content[place], by: 1).map { Self.patch(place, $0) }
@@ -102,7 +104,7 @@ extension RingRule.Condition {
 }
 
 extension ContentSchema {
-    /// A content that fits, for schemas such as Swift types have.
+    /// A content that fits the schema. It supports schemas that are made from Swift types.
     fileprivate var example: String { example(of: 0, depth: 0) }
 
     private func example(of index: Int, depth: Int) -> String {

@@ -56,7 +56,7 @@ package struct RehearsalDelays: Sendable, Hashable {
 
 /// How often something happened. Pure.
 package enum RehearsalRate {
-    /// The most times within any second.
+    /// The highest number of times within any second.
     package static func peak(_ times: [Date]) -> Int {
         let times = times.sorted()
         var first = 0

@@ -8,10 +8,10 @@ package struct RehearsalEvent: Sendable, Hashable {
     package var endsAt: Date?
     /// When its channels open; `nil`: as soon as it is declared.
     package var opensAt: Date?
-    /// A push starts its activity.
+    /// Whether a push starts its activity.
     package var hasStart: Bool
     package var topics: [String]
-    /// An audience's contents are checked by a content type.
+    /// Whether a content type checks the contents of an audience.
     package var hasContentType: Bool
 
     package init(

@@ -4,13 +4,13 @@ internal import FoundationEssentials
 /// A warning about a declared day, for the organiser. The server refuses nothing in it. Pure.
 package struct RehearsalNotice: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// It has no end; two hours were taken.
+        /// The event has no end; two hours are assumed.
         case noEnd = "no-end"
         /// It lasts longer than iOS keeps an activity.
         case tooLong = "too-long"
         /// Its start has no topic, so no phone gets it.
         case noFollowers = "no-followers"
-        /// Followers of the topic get several cards at the same time.
+        /// Followers of the topic get several activities at the same time.
         case overlap
         /// Followers of the topic get more starts in an hour than a phone takes.
         case startBudget = "start-budget"
@@ -63,7 +63,7 @@ package struct RehearsalNotice: Sendable, Hashable {
                 notices.append(
                     .init(
                         kind: .overlap, subject: topic,
-                        detail: "\(together) events at once: its followers get as many cards."))
+                        detail: "\(together) events at once: its followers get as many activities."))
             }
             let hourly =
                 spans.map { span in

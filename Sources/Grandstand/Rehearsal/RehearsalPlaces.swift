@@ -12,7 +12,7 @@ package struct RehearsalPlaces: Sendable, Hashable {
     package var app: AppEnvironment
     package var limit: Int
     package var peak: Int
-    /// In the day's time.
+    /// On the clock of the rehearsed day.
     package var peakAt: Date
     package var hours: [Hour]
 
@@ -31,7 +31,7 @@ package struct RehearsalPlaces: Sendable, Hashable {
         }
     }
 
-    /// - Parameter changes: in the day's time; those before `from` count at `from`.
+    /// - Parameter changes: on the clock of the rehearsed day. Changes before `from` count at `from`.
     init(app: AppEnvironment, limit: Int, changes: [(at: Date, by: Int)], from: Date, until: Date) {
         self.app = app
         self.limit = limit

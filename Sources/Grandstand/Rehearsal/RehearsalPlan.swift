@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The schedule of a rehearsed day: what is sent when, and which moment of the rehearsal stands for which time of the
-/// day. Pure.
+/// The schedule of a rehearsed day: the times of all messages, and the conversion between times of the day and times of
+/// the rehearsal. Pure.
 ///
 /// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
 /// end. Channels that opened earlier are open at once.
@@ -17,13 +17,13 @@ package struct RehearsalPlan: Sendable, Hashable {
     package struct Message: Sendable, Hashable {
         /// From 1, within its event.
         package var number: Int
-        /// In the day's time.
+        /// On the clock of the rehearsed day.
         package var at: Date
         package var isEnd: Bool
         package var rings: Bool
     }
 
-    /// In the day's time.
+    /// On the clock of the rehearsed day.
     package let begins: Date
     package let ends: Date
     /// Seconds of the day in a second of the rehearsal.
@@ -101,7 +101,8 @@ package struct RehearsalPlan: Sendable, Hashable {
     /// Seconds that the rehearsal takes.
     package var seconds: TimeInterval { ends.timeIntervalSince(begins) / speed }
 
-    /// The time of the fault: when half of all messages have been sent, which disturbs most. In the day's time.
+    /// The time of the fault: when half of all messages have been sent, because it does most harm then. On the clock of
+    /// the rehearsed day.
     package var faultAt: Date {
         let times = scripts.filter(\.isPlayed).flatMap { $0.messages.map(\.at) }.sorted()
         return times.isEmpty ? begins : times[times.count / 2]

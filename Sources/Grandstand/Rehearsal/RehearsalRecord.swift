@@ -10,7 +10,7 @@ package struct RehearsalRecord: Sendable {
         /// When the organiser sent it first.
         package var sentAt: Date
         package var acceptedAt: Date
-        /// It waits for the turn of quiet changes, so its delay is not measured.
+        /// Whether it waits for the interval of quiet messages. Then its delay is not measured.
         package var isQuiet: Bool
 
         package init(event: Int, number: Int, sentAt: Date, acceptedAt: Date, isQuiet: Bool = false) {
@@ -27,9 +27,9 @@ package struct RehearsalRecord: Sendable {
         /// The event's index in the plan's scripts.
         package var event: Int
         package var number: Int
-        /// Of a state; `nil`: it was a broadcast, or was refused.
+        /// The outcome of a state; `nil`: the message was a broadcast, or was refused.
         package var outcome: StateOutcome?
-        /// It is sent with priority 10.
+        /// Whether it is sent with priority 10.
         package var isUrgent: Bool
         /// The places of its content that a version of the app cannot decode, in words.
         package var faults: [String]
@@ -91,7 +91,7 @@ package struct RehearsalRecord: Sendable {
         }
     }
 
-    /// When the plan's beginning was, in real time.
+    /// The real time at which the plan begins.
     package var base: Date
     package var finishedAt: Date
     package var messages: [Message] = []

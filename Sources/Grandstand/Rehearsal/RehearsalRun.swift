@@ -5,7 +5,7 @@ package struct RehearsalRun: Sendable {
     package struct Gap: Sendable, Hashable {
         package var seconds: TimeInterval
         package var eventKey: String
-        /// In the day's time.
+        /// On the clock of the rehearsed day.
         package var at: Date
     }
 
@@ -15,12 +15,12 @@ package struct RehearsalRun: Sendable {
         package var channels: Int
     }
 
-    /// A place of contents that versions of the app cannot decode, and where it was met first.
+    /// A place in contents that versions of the app cannot decode, with its first occurrence.
     package struct Fault: Sendable, Hashable {
         package var detail: String
         package var count: Int
         package var eventKey: String
-        /// In the day's time.
+        /// On the clock of the rehearsed day.
         package var at: Date
     }
 
@@ -31,11 +31,11 @@ package struct RehearsalRun: Sendable {
         package var mostPerHour = 0
         /// Which event that was; `nil`: there were none.
         package var eventKey: String?
-        /// When that hour began, in the day's time.
+        /// When that hour began, on the clock of the rehearsed day.
         package var from: Date?
     }
 
-    /// As it was done; its moment in the day's time.
+    /// The fault of this run. Its time is on the clock of the rehearsed day.
     package var fault: RehearsalFault?
     /// How long the run took.
     package var seconds: TimeInterval
@@ -45,9 +45,9 @@ package struct RehearsalRun: Sendable {
     /// Messages that Apple accepted, counted on each channel.
     package var arrived: Int
     package var messagesPerSecond: Int
-    /// Deliveries by state, in order of the words.
+    /// The number of deliveries in each state, ordered by name.
     package var outcomes: [(String, Int)]
-    /// States by what they came to, in order of the words.
+    /// The number of reported states with each outcome, in the order of `StateOutcome`.
     package var states: [(String, Int)]
     package var urgent: Urgent
     /// Contents that were checked by a content type.
@@ -61,7 +61,7 @@ package struct RehearsalRun: Sendable {
     package var delays: [TimeInterval]
     package var gap: Gap?
     package var lost: [Loss]
-    /// Their moments in the day's time.
+    /// Their times are on the clock of the rehearsed day.
     package var refusals: [RehearsalRecord.Refusal]
 
     package init(_ record: RehearsalRecord, of plan: RehearsalPlan, limits: [AppEnvironment: Int]) {
@@ -136,13 +136,13 @@ extension RehearsalRun.Urgent {
 }
 
 extension RehearsalPlan {
-    /// When a message was due, in the day's time.
+    /// When a message was due, on the clock of the rehearsed day.
     fileprivate func time(of decision: RehearsalRecord.Decision) -> Date {
         scripts[decision.event].messages.first { $0.number == decision.number }?.at ?? begins
     }
 }
 
-/// A rehearsed day, without a fault and with one.
+/// The report on a rehearsed day: its runs, without a fault and with one.
 package struct RehearsalReport: Sendable {
     /// As the caller wrote it: `2026-11-28`.
     package var day: String

@@ -31,7 +31,7 @@ struct StartBodies: Sendable {
 }
 
 extension StartShard.Push {
-    /// The key beside `attributes-type` that says how updates reach the activity.
+    /// The key next to `attributes-type` that says how updates reach the activity.
     func input(for form: StartForm) -> StartPayload.Input {
         switch form {
         case .channel: channelID.map(StartPayload.Input.channel) ?? .token

@@ -20,7 +20,7 @@ package struct NewestContent: Sendable, Hashable {
 }
 
 extension StartPayload {
-    /// The declared push with the content of a message, which has its event's defaults.
+    /// The declared push with the content of a message. The message already has the event's defaults.
     ///
     /// - Parameters:
     ///   - contentState: JSON object text.
@@ -36,7 +36,7 @@ extension StartPayload {
             relevanceScore: relevanceScore)
     }
 
-    /// The declared push with the newest accepted content, so that no card begins with an old score. The declared
+    /// The declared push with the newest accepted content, so that no activity begins with an old score. The declared
     /// content, with the event's defaults, is used only before there is an accepted one.
     ///
     /// - Parameters:
@@ -57,7 +57,7 @@ extension StartPayload {
         staleDate = staleDate ?? defaults.staleDate(at: time)
     }
 
-    /// Whether APNs takes the push with the longest of the alerts it may have.
+    /// Whether APNs accepts the push with the longest of its possible alerts.
     package func fits(_ alerts: some Sequence<[UInt8]>, timestamp: Int, input: Input) -> Bool {
         size(alerts, timestamp: timestamp, input: input) <= APNsLimits.devicePayload
     }

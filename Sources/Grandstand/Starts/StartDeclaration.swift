@@ -14,13 +14,13 @@ package struct StartDeclaration: Sendable, Hashable {
     package var contentState: [UInt8]?
     /// JSON object text: Apple starts nothing without an alert.
     package var alert: [UInt8]
-    /// By BCP 47 tag.
+    /// Alerts by BCP 47 language tag.
     package var alertsByLocale: [String: [UInt8]]
     package var staleDate: Date?
     /// `nil`: all of the event's audiences.
     package var audiences: [AudienceSelector]?
-    /// Whether an activity is started again when its audience gets another channel, for followers whose card listened
-    /// to the old one. Their app must end that card.
+    /// Whether an activity is started again when its audience gets another channel, for followers whose activity
+    /// listened to the old one. Their app must end that activity.
     package var restarts: Bool
 
     package init(

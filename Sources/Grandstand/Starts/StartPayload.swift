@@ -4,7 +4,7 @@ internal import JSON
 /// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4). The organiser's bytes
 /// go into it unchanged.
 package struct StartPayload: Sendable, Hashable {
-    /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
+    /// How updates reach the activity: one key next to `attributes-type`, from iOS 18 on.
     package enum Input: Sendable, Hashable {
         /// `input-push-channel`: it listens to this channel.
         case channel(String)

@@ -8,7 +8,7 @@ package struct StartShard: PushShard, Hashable {
         package var token: DeviceToken
         /// The index of its push in the shard's `pushes`.
         package var push: Int
-        /// Of what was registered: an answer about an older token says nothing of a newer one.
+        /// The form of its push.
         package var form: StartForm
         package var locale: String?
         /// Pushes that were sent to it before. APNs is known not to have processed any of them.
@@ -50,7 +50,7 @@ package struct StartShard: PushShard, Hashable {
     /// No push is sent after this. It is also the `apns-expiration` of the pushes.
     package var until: Date
     package var members: [Member]
-    /// The run is over: nothing more is sent, and the followers without a start still have to be counted.
+    /// Whether the run is over: nothing more is sent, and the followers without a start must still be counted.
     package var closes: Bool
 
     package init(

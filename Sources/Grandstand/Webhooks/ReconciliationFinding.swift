@@ -1,11 +1,11 @@
 internal import JSON
 
-/// What webhooks for all runs get from a reconciliation's report: only news that no earlier run had.
+/// The part of a reconciliation's report that webhooks get. A run without news sends nothing.
 struct ReconciliationFinding {
     private let report: JSONValue?
     private let standing: String?
 
-    /// - Parameter note: has `report`, as it is answered, and `standing`, the alarm before this run.
+    /// - Parameter note: contains `report`, as it is answered, and `standing`, the alarm before this run.
     init(_ note: JSONValue) {
         report = note["report"]
         standing = note["standing"]?.string

@@ -7,7 +7,7 @@ package enum WebhookFacts: Sendable {
     case broadcast(SettledBroadcast)
     /// A channel, and the channel that it replaced.
     case channel(Channel, replaced: (id: UUID, channelID: String?)?)
-    /// The server's JSON, as the note has it.
+    /// JSON from the note in the database.
     case detail(JSONValue)
     /// - Parameter by: the actor, as the audit log names it.
     case test(webhook: UUID, by: String)

@@ -15,7 +15,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case channelReplaced = "channel.replaced"
     /// An app's share of its channel limit rose or fell to another level.
     case quotaLevel = "quota.level"
-    /// A reconciliation found what it had not seen before.
+    /// A reconciliation found something new.
     case reconciliationFound = "reconciliation.found"
     /// Apple's broadcast capability is off for an app.
     case capabilityOff = "capability.off"

@@ -10,7 +10,7 @@ package enum WebhookAnswer: Sendable, Hashable {
     case refused(String)
 }
 
-/// The consequence of an answer. Pure: the answer, the number of tries and the time decide.
+/// The consequence of an answer. Pure: it depends on the answer, the number of tries and the time.
 package enum WebhookVerdict: Sendable, Hashable {
     /// The receiver said 2xx.
     case delivered(status: Int)

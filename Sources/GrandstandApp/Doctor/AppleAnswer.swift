@@ -11,13 +11,13 @@ enum AppleAnswer {
         case .refused(let refusal): refused(refusal, bundleID, subject)
         case .unanswered(let why):
             [
-                DoctorCheck("token", of: subject, .skipped, "APNs gave no answer that tells"),
+                DoctorCheck("token", of: subject, .skipped, "APNs gave no answer, so this is not known"),
                 DoctorCheck(
                     "list", of: subject, .failed, why,
-                    next: "try again; if it stays so, look at Apple's system status page"),
+                    next: "try again; if this continues, check Apple's system status page"),
             ]
         case .unsent(let why), .withheld(let why):
-            [DoctorCheck("token", of: subject, .failed, why, next: "mend this first: nothing was sent to APNs")]
+            [DoctorCheck("token", of: subject, .failed, why, next: "repair this first: nothing was sent to APNs")]
         }
     }
 
@@ -30,8 +30,8 @@ enum AppleAnswer {
                 ? DoctorCheck(
                     "capitals", of: subject, .warning,
                     "channels can be managed only with the bundle ID in lowercase (a known fault of APNs)",
-                    next: "nothing: the server finds out by itself and remembers")
-                : DoctorCheck("capitals", of: subject, .ok, "the bundle ID is taken as registered"),
+                    next: "nothing: the server detects this by itself and remembers it")
+                : DoctorCheck("capitals", of: subject, .ok, "the bundle ID is accepted as registered"),
             DoctorCheck("list", of: subject, .ok, "\(channels) channels"),
         ]
     }
@@ -48,7 +48,7 @@ enum AppleAnswer {
         case (.expiredProviderToken, _):
             return [
                 DoctorCheck(
-                    "token", of: subject, .failed, said, next: "set this machine's clock by NTP, then ask again")
+                    "token", of: subject, .failed, said, next: "set this machine's clock by NTP, then try again")
             ]
         case (.badEnvironmentKeyInToken, _):
             return [
@@ -60,7 +60,7 @@ enum AppleAnswer {
         case (.topicMismatch, _):
             let capitals =
                 bundleID.hasCapitals
-                ? "; ids with capitals are known to be refused here: make the channel in Apple's Push Notifications "
+                ? "; ids with capitals are known to be refused here: create the channel in Apple's Push Notifications "
                     + "Console and adopt it" : ""
             return afterToken(
                 bundleID.hasCapitals ? "capitals" : "capability",
@@ -86,10 +86,10 @@ enum AppleAnswer {
             ]
         case (_, .throttled), (_, .unavailable):
             return [
-                DoctorCheck("list", of: subject, .warning, said, next: "APNs' own trouble: try again in a minute")
+                DoctorCheck("list", of: subject, .warning, said, next: "a problem of APNs: try again in a minute")
             ]
         default:
-            return afterToken("list", next: "look the reason up in Apple's \"Handling error responses from APNs\"")
+            return afterToken("list", next: "look up the reason in Apple's \"Handling error responses from APNs\"")
         }
     }
 }

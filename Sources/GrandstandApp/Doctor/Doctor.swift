@@ -7,7 +7,7 @@ internal import GrandstandStore
 package import Logging
 
 /// Checks an installation from its settings to Apple's answers without changing anything, and says for each failure
-/// what to do next. `serve` need not run.
+/// what to do next. It does not need a running server.
 package struct Doctor: Sendable {
     private let environment: [String: String]
     private let now: @Sendable () -> Date
@@ -22,7 +22,7 @@ package struct Doctor: Sendable {
         self.logger = logger
     }
 
-    /// Runs all checks in order. A check that is pointless after an earlier failure is `skipped`.
+    /// Runs all checks in order. Checks that need an earlier failed check are `skipped`.
     ///
     /// - Parameter app: check only this app at Apple; `nil`: every registered app.
     package func run(app: BundleID? = nil) async -> DoctorReport {
@@ -39,7 +39,7 @@ package struct Doctor: Sendable {
         let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
         checks += ofDatabase
         checks += keyChecks(configuration, apps)
-        checks += await DoctorAtApple(configuration, now: now, logger: logger).checks(of: apps)
+        checks += await AppleChecks(configuration, now: now, logger: logger).checks(of: apps)
         return DoctorReport(checks: checks)
     }
 
@@ -87,7 +87,7 @@ package struct Doctor: Sendable {
         case .current, .newer: break
         case .behind, .refused:
             return (
-                checks + [DoctorCheck("apps", .skipped, "the database's schema is not one that this binary can use")],
+                checks + [DoctorCheck("apps", .skipped, "this program cannot use the database's schema")],
                 []
             )
         }
@@ -121,7 +121,7 @@ package struct Doctor: Sendable {
         case .unusable:
             DoctorCheck(
                 name, .failed, words,
-                next: "set both machines' clocks by NTP: `serve` does not start, and one that runs claims nothing")
+                next: "set both machines' clocks by NTP: a server does not start, and a running one claims no work")
         }
     }
 
@@ -130,7 +130,7 @@ package struct Doctor: Sendable {
         guard let age = (try? await session.standbyAge()).flatMap(\.self) else {
             return DoctorCheck("database", .ok, "answers")
         }
-        let words = "answers; it is a standby, and has what its primary had \(Int(age)) s ago"
+        let words = "answers; it is a standby, \(Int(age)) s behind its primary"
         guard age > 10 else { return DoctorCheck("database", .ok, words) }
         return DoctorCheck(
             "database", .warning, words,
@@ -146,7 +146,7 @@ package struct Doctor: Sendable {
     }
 
     private static func noDatabase(
-        _ why: String, next: String = "check DATABASE_URL, that PostgreSQL runs there, and that it lets this user in"
+        _ why: String, next: String = "check DATABASE_URL, that PostgreSQL runs there, and that it accepts this user"
     ) -> [DoctorCheck] {
         [
             DoctorCheck("database", .failed, why, next: next),
@@ -157,11 +157,11 @@ package struct Doctor: Sendable {
 
     private static func migrations(_ status: Migrator.Status) -> DoctorCheck {
         switch status {
-        case .current: DoctorCheck("migrations", .ok, "the schema is this binary's")
+        case .current: DoctorCheck("migrations", .ok, "the schema fits this program")
         case .newer(let version):
             DoctorCheck(
                 "migrations", .ok,
-                "the database has migration \(version), which this binary does not know and may do without"
+                "the database has migration \(version), which this program does not know and does not need"
             )
         case .behind(let names):
             DoctorCheck(
@@ -184,13 +184,13 @@ package struct Doctor: Sendable {
     }
 
     private static func apps(_ apps: [App], only bundleID: BundleID?) -> DoctorCheck {
-        guard apps.isEmpty else { return DoctorCheck("apps", .ok, "\(apps.count) to look at") }
+        guard apps.isEmpty else { return DoctorCheck("apps", .ok, "\(apps.count) to check") }
         guard let bundleID else {
             return DoctorCheck(
                 "apps", .warning, "none is registered", next: "register one with PUT /v1/apps/{bundleId}")
         }
         return DoctorCheck(
-            "apps", .failed, "\(bundleID) is not registered", next: "check its spelling, capitals included")
+            "apps", .failed, "\(bundleID) is not registered", next: "check its spelling, also upper and lower case")
     }
 
     // MARK: Key files
@@ -198,7 +198,7 @@ package struct Doctor: Sendable {
     private func keyChecks(_ configuration: Configuration, _ apps: [App]) -> [DoctorCheck] {
         let ring = KeyRing(directory: configuration.keyDirectory)
         var checks = ring.faults().map { fault in
-            DoctorCheck("key files", .failed, fault, next: "replace the file; the server reads it anew by itself")
+            DoctorCheck("key files", .failed, fault, next: "replace the file; the server reads it again by itself")
         }
         var seen: Set<String> = []
         for app in apps {
@@ -209,7 +209,7 @@ package struct Doctor: Sendable {
                     DoctorCheck(
                         "key files", of: "\(app.bundleID) \(environment.rawValue)", .failed,
                         "there is no AuthKey_\(keyID).p8 in \(configuration.keyDirectory)",
-                        next: "put the file Apple gave you there, or correct the app's keyId or "
+                        next: "put the file from Apple there, or correct the app's keyId or "
                             + "GRANDSTAND_APNS_KEY_DIR"))
             }
         }
@@ -218,10 +218,10 @@ package struct Doctor: Sendable {
             return [
                 DoctorCheck(
                     "key files", .warning, "there is no AuthKey_<KEYID>.p8 in \(configuration.keyDirectory)",
-                    next: "put the file Apple gave you there, or correct GRANDSTAND_APNS_KEY_DIR")
+                    next: "put the file from Apple there, or correct GRANDSTAND_APNS_KEY_DIR")
             ]
         }
-        return [DoctorCheck("key files", .ok, "those in \(configuration.keyDirectory) can sign")]
+        return [DoctorCheck("key files", .ok, "the key files in \(configuration.keyDirectory) can sign")]
     }
 }
 

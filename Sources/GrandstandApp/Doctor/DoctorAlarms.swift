@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import Grandstand
 
-/// The alarms that the server has raised for apps and environments. Apple's answer to the doctor's single call may
-/// differ.
+/// The alarms that the server has raised for apps and environments. The doctor's own call to Apple may get another
+/// answer.
 enum DoctorAlarms {
     static func checks(_ quotas: [Quota]) -> [DoctorCheck] {
         quotas.flatMap { quota in
@@ -25,8 +25,8 @@ enum DoctorAlarms {
             quota.keyRefused.map { refused -> Words in
                 (
                     .failed, refused.refusal.finding(of: refused.credentials),
-                    "check that AuthKey_\(refused.credentials.keyID).p8 is that key's file and the team's, and that the key "
-                        + "is not revoked and has APNs enabled; the server takes a new file within seconds"
+                    "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that the key "
+                        + "is not revoked and has APNs enabled; the server reads a new file within seconds"
                 )
             }
         case .capabilityOff where quota.isCapabilityOff:
@@ -37,27 +37,28 @@ enum DoctorAlarms {
             )
         case .capabilityOff:
             (
-                .failed, "APNs' list has none of the channels that are known here",
-                "check the Broadcast Capability of the App ID, then take the loss for true: `\(command) --apply --recreate`"
+                .failed, "APNs' list has none of the channels that this server knows",
+                "check the Broadcast Capability of the App ID, then accept the loss: `\(command) --apply --recreate`"
             )
         case .quotaExhausted:
             (
                 .failed,
                 "APNs refuses to create channels because it has no place left for the app; "
-                    + "\(quota.used + quota.reserved) are managed here and the limit is \(quota.limit)",
+                    + "\(quota.used + quota.reserved) are managed by this server, and the limit is \(quota.limit)",
                 "end events that are over (`grandstand event list --overdue`), delete unmanaged channels (`\(command) --apply "
-                    + "--delete-unmanaged`), or lower channelLimit to what Apple allows; a place that comes free is used "
+                    + "--delete-unmanaged`), or lower channelLimit to what Apple allows; a free place is used "
                     + "within half a minute"
             )
         case .listIncomplete:
             (
                 .warning, "APNs has channels that its list lacks",
-                "compare again: `\(command)`; nothing was concluded from the list"
+                "compare again: `\(command)`; a channel's absence from the list was not taken as proof"
             )
         case .ambiguousCreation:
             (
-                .warning, "a creation went unanswered, and another system may have made the channels in the list",
-                "look at the unmanaged channels, then `\(command) --apply --adopt`, or `--delete-unmanaged`"
+                .warning,
+                "APNs did not answer a creation, and another system may have created the channels in the list",
+                "check the unmanaged channels, then `\(command) --apply --adopt`, or `--delete-unmanaged`"
             )
         case .manyInstallations:
             (

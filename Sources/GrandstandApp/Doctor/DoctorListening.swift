@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// The checks of what callers connect to: the certificate, and the ports of `serve`.
+/// The checks of the server's certificate and of its ports.
 enum DoctorListening {
     static func checks(_ configuration: Configuration, now: Date) async -> [DoctorCheck] {
         var checks = configuration.tls.map { certificate($0, now: now) } ?? []
@@ -44,13 +44,13 @@ enum DoctorListening {
         let days = until.timeIntervalSince(now) / 86_400
         let words =
             "for \(names.isEmpty ? "no name" : names.joined(separator: ", ")), valid until \(until.formatted(.iso8601))"
-        let renew = "renew it and replace the file; a running server reads it by itself"
+        let renew = "renew it and replace the file; a running server reads the new file by itself"
         if now < from {
             return DoctorCheck(
                 name, of: path, .failed, "\(words), and not before \(from.formatted(.iso8601))",
                 next: "set this machine's clock, or replace the file")
         }
-        if days < 0 { return DoctorCheck(name, of: path, .failed, "\(words): it has ended", next: renew) }
+        if days < 0 { return DoctorCheck(name, of: path, .failed, "\(words): it has expired", next: renew) }
         if names.isEmpty {
             return DoctorCheck(
                 name, of: path, .failed, words, next: "ask for one with the server's name as a subject alternative name"
@@ -88,10 +88,11 @@ enum DoctorListening {
         } catch {
             guard await isGrandstand(host, port, isTLS: isTLS) else {
                 return [
-                    DoctorCheck("port", of: subject, .failed, "\(error)", next: "`ss -ltnp` says which program has it")
+                    DoctorCheck(
+                        "port", of: subject, .failed, "\(error)", next: "`ss -ltnp` shows which program uses it")
                 ]
             }
-            return [DoctorCheck("port", of: subject, .ok, "a server of Grandstand's listens")]
+            return [DoctorCheck("port", of: subject, .ok, "a Grandstand server listens on it")]
         }
     }
 

@@ -9,7 +9,7 @@ struct ConnectionPlaces<Name: Hashable> {
     let share: Int
     private(set) var known: Set<Name> = []
     private var strangers: [Name: Int] = [:]
-    /// All strangers in the order they came. It may also contain connections that have closed or become known.
+    /// All strangers, the earliest first. It may also contain connections that have closed or become known.
     private var line: [(name: Name, number: Int)] = []
     /// The index of the first element that may still be a stranger.
     private var first = 0

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 
 /// The connections of the API's listener. When strangers have more than their share, it closes their oldest one, so
-/// that ten thousands of phones leave room for organisers.
+/// that tens of thousands of phones leave room for organisers.
 final class ConnectionShares: Sendable {
     private struct State {
         var places: ConnectionPlaces<ObjectIdentifier>

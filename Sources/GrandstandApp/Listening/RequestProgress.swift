@@ -2,7 +2,7 @@ internal import GrandstandHTTP
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Tells the connection's guard about the progress of requests and answers. It is directly behind the parser.
+/// Reports the progress of requests and answers to the connection's guard. It is directly after the parser.
 final class RequestProgress: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

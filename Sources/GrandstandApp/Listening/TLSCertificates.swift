@@ -50,7 +50,7 @@ final class TLSCertificates: Sendable {
         do {
             let context = try Self.context(files)
             state.withLock { $0 = State(context: context, stamp: stamp) }
-            logger.notice("the TLS certificate was read anew", metadata: ["file": "\(files.certificatePath)"])
+            logger.notice("the TLS certificate was read again", metadata: ["file": "\(files.certificatePath)"])
         } catch {
             let isNew = state.withLock { state in
                 defer { state.refused = stamp }
@@ -81,7 +81,7 @@ final class TLSCertificates: Sendable {
         } catch {
             throw ConfigurationError(
                 "GRANDSTAND_TLS_CERT",
-                "\(files.certificatePath) and \(files.keyPath) hold no usable certificate and key that belong together")
+                "\(files.certificatePath) and \(files.keyPath) do not contain a usable certificate and its key")
         }
     }
 }

@@ -5,7 +5,7 @@ internal import GrandstandService
 internal import Postgres
 internal import PrometheusMetrics
 
-/// Gauges that are read when the metrics are asked for.
+/// Gauges that are read whenever the metrics are read.
 enum Gauges {
     /// The gauges of the whole database. Only the leading replica reports them.
     static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {

@@ -5,10 +5,10 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// Everything that calls Apple: the client, what is learned from its answers, and the calls that manage channels.
+/// Everything that calls Apple: the client, the facts learned from its answers, and the calls that manage channels.
 struct AppleAccess: Sendable {
     let gateway: APNsClient
-    /// The client for the calls. It notices when Apple refuses a call because the capability is off.
+    /// The client for the calls. It detects that Apple refuses a call because the capability is off.
     let watched: CapabilityWatch
     let calls: ChannelCalls
     let operations: ChannelOperations

@@ -6,7 +6,7 @@ internal import Logging
 internal import PrometheusMetrics
 internal import WebhookClient
 
-/// The parts that are built on the opened resources: the stores, the access to Apple, the API and the console.
+/// The parts that are built from the opened resources: the stores, the access to Apple, the API and the console.
 struct ServerParts: Sendable {
     let stores: ServerStores
     let apple: AppleAccess
@@ -110,7 +110,7 @@ extension LookupReplica.Settings {
         var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
         guard configuration.onlyReads else { return settings }
         settings.asksDatabase = false
-        // The sum of a commit every half second, its way to a standby, and a reading every half second.
+        // The sum of three delays: a commit every half second, its way to a standby, and a reading every half second.
         settings.grace = 3
         return settings
     }

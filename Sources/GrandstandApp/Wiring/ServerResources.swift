@@ -98,6 +98,6 @@ struct ServerResources: Sendable {
         guard clock.standing == .unusable else { return }
         throw StartError(
             "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then start "
-                + "again: APNs would refuse what is signed here")
+                + "again: APNs would refuse tokens that are signed here")
     }
 }

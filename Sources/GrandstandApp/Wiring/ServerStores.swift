@@ -4,7 +4,7 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
 
-/// The stores. Each uses a connection pool that keeps its traffic apart from that of others.
+/// The stores. Separate connection pools keep their traffic apart.
 struct ServerStores: Sendable {
     let apps: PostgresAppStore
     let contentTypes: PostgresContentStore
@@ -53,7 +53,7 @@ struct ServerStores: Sendable {
         outbox = PostgresOutbox(
             Database(session.outboxPool, sharing: store), bulk: bulkSessions,
             dispatch: dispatchSessions, departures: departures,
-            outages: OutageLog("the loops could not be woken; they look by themselves", logger))
+            outages: OutageLog("the loops could not be woken; they find the work when they poll", logger))
         crowds = PostgresCrowdStore(
             dispatchSessions,
             intervals: .init(
@@ -79,7 +79,7 @@ struct ServerStores: Sendable {
         installations = PostgresInstallationStore(
             Database(session.devicePool, sharing: store), reading: longWork,
             mostNew: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
-            outages: OutageLog("the loops of starts could not be woken; they look by themselves", logger))
+            outages: OutageLog("the loops of starts could not be woken; they find the work when they poll", logger))
         quotaHistory = PostgresQuotaHistory(store)
         overview = PostgresOverview(Database(session.reportPool, sharing: store).forLongWork)
         consoleSessions = PostgresConsoleSessionStore(store)

@@ -1,4 +1,4 @@
-/// Makes file names from addresses: 128 bits, from two FNV-1a hashes of 64 bits.
+/// A 128-bit name for a text: two FNV-1a hashes with different start values.
 enum FNV1a {
     static func name(of text: String) -> String {
         [0xcbf2_9ce4_8422_2325, 0x9e37_79b9_7f4a_7c15].map { hash(text, $0) }.joined()

@@ -25,7 +25,8 @@ extension GrandstandClient {
                     lookup.endsAt.map { $0 > now } ?? true ? lookup : nil
                 }
             } catch let problem as ServerProblem where problem.kind == .channelPending {
-                // The server's time, plus up to half a second, so that not all clients ask again at the same moment.
+                // Wait as long as the server's `Retry-After` says, plus up to half a second at random, so that not all
+                // clients ask again at the same moment.
                 let wait = TimeInterval(problem.retryAfter ?? 2) + 0.5 * time.chance()
                 guard time.uptime() - began + wait <= patience else { throw problem }
                 try await time.sleep(wait)

@@ -7,7 +7,7 @@ internal import JSON
 
 /// The options of every client verb, and the calls to the server.
 struct ClientOptions: ParsableArguments {
-    @Flag(help: "Print the server's JSON as it came.")
+    @Flag(help: "Print the JSON of the server's answer, unchanged.")
     var json = false
 
     /// Makes a call and returns the JSON of its answer; `nil` for an answer without a body.
@@ -18,7 +18,7 @@ struct ClientOptions: ParsableArguments {
         return try ServerAccess.json(of: try await server.answer(to: call))
     }
 
-    /// Makes a call and prints its answer: as JSON with `--json`, otherwise as text; a list is a table with these
+    /// Makes a call and prints its answer: as JSON with `--json`, otherwise as text. A list becomes a table with these
     /// columns.
     func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String] = []) async throws {
         show(try await answer(call), columns)
@@ -43,10 +43,10 @@ struct AppOptions: ParsableArguments {
     var app: GrandstandClient.AppEnvironment { .init(bundleID, .init(rawValue: environment)) }
 }
 
-/// The page of a list.
+/// The options of one page of a list.
 struct PageOptions: ParsableArguments {
-    @Option(help: "Entries at most, 1 to 200.") var limit: Int?
-    @Option(help: "Where the previous page ended.") var cursor: String?
+    @Option(help: "The most entries, 1 to 200.") var limit: Int?
+    @Option(help: "The nextCursor of the previous page.") var cursor: String?
 
     /// The call for this page of the list.
     func of<Item>(
@@ -56,7 +56,7 @@ struct PageOptions: ParsableArguments {
     }
 }
 
-/// An option with a word of the contract. Any word is accepted; the server judges it.
+/// An option with a word of the contract. Any word is accepted; the server checks it.
 struct Word<Value: OpenEnumeration>: ExpressibleByArgument {
     let value: Value
 

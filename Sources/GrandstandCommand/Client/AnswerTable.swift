@@ -1,8 +1,8 @@
 internal import Grandstand
 internal import JSON
 
-/// An answer as text for people: a list is a table; a single resource is names and values, with a table for each of its
-/// lists.
+/// An answer as text for people. A list becomes a table. A single resource becomes names and values, with a table for
+/// each of its lists.
 struct AnswerTable {
     let text: String
 
@@ -54,14 +54,14 @@ struct AnswerTable {
 }
 
 extension JSONValue {
-    /// The elements of a non-empty list; `nil` for any other value.
+    /// The elements of a non-empty list of objects; `nil` for any other value.
     fileprivate var things: [JSONValue]? {
         guard let elements, !elements.isEmpty else { return nil }
         let areObjects = elements.allSatisfy { if case .object = $0.kind { true } else { false } }
         return areObjects ? elements : nil
     }
 
-    /// Rows of name and value; for an object, one row for each member.
+    /// Rows of name and value. An object has one row for each member.
     fileprivate func cells(named name: String) -> [[String]] {
         guard case .object(let members) = kind, !members.isEmpty else { return [[name, cell]] }
         return members.flatMap { $0.value.cells(named: "\(name).\($0.name)") }

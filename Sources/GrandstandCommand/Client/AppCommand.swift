@@ -19,7 +19,7 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let delete = Verb<ID<Self>, _>("delete", "Removes an app that has no channels left.") { .deleteApp($0.id) }
     static let put = Change(
         configuration: .init(
-            commandName: "put", abstract: "Registers an app or changes it; what is not given stays as it is."),
+            commandName: "put", abstract: "Registers an app, or changes the given members."),
         get: { .getApp($0) }, put: { .putApp($0, json: $1) },
         declared: {
             Draft(
@@ -28,17 +28,21 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
         })
 
     struct Fields: FieldOptions {
-        @Option(help: "What people know the app by.") var name: String?
+        @Option(help: "The name of the app, for people.") var name: String?
         @Option(help: "Apple's team ID.") var team: String?
         @Option(help: "The ID of the key AuthKey_<ID>.p8.") var key: String?
-        @Option(help: "Channels at most.") var limit: Int?
+        @Option(help: "The most channels in each environment.") var limit: Int?
         @Option(
-            help: "What the console shows of a contentState, a line of Mustache: '{{home}} – {{away}}'; empty: none.")
+            help:
+                "How the console shows a contentState: one line of Mustache, '{{home}} – {{away}}'; empty: no template."
+        )
         var previewCompact: String?
-        @Option(help: "The same with more room; empty: none.") var previewExpanded: String?
+        @Option(help: "The same with several lines; empty: no template.") var previewExpanded: String?
         @Option(
             name: .customLong("override"),
-            help: "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part is the app's own.")
+            help:
+                "Another team or key in one environment, ENVIRONMENT:TEAM:KEY; an empty part means the app's own value."
+        )
         var overrides: [String] = []
 
         private static let form = "ENVIRONMENT:TEAM:KEY"
@@ -74,9 +78,9 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
         @Argument(
             help: "\(Grandstand.Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).",
             completion: .list(Grandstand.Quirk.Name.allCases.map(\.rawValue))) var quirk: String
-        @Argument(help: "What is so.") var value: Word<Contract.QuirkValue>
+        @Argument(help: "The value.") var value: Word<Contract.QuirkValue>
 
-        static let show = Verb<Self, _>("quirk", "Corrects what was learned of APNs.") {
+        static let show = Verb<Self, _>("quirk", "Corrects a behaviour that the server has learned about APNs.") {
             .putQuirk($0.quirk, of: $0.target.app, value: $0.value.value)
         }
     }

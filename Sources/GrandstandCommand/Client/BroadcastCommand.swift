@@ -24,7 +24,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
 
     struct Filter: ParsableArguments {
         @OptionGroup var event: ID<EventCommand>
-        @Flag(help: "Only those that wait for their time, the next one first.") var scheduled = false
+        @Flag(help: "Only broadcasts that wait for their sendAt, the next one first.") var scheduled = false
     }
 
     struct Send: AsyncParsableCommand {
@@ -36,11 +36,14 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         @OptionGroup var event: ID<EventCommand>
         @Option(help: "Only for this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated.") var audience: [String] =
             []
-        @Option(help: "What some variants get instead, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}.")
+        @Option(
+            help:
+                "Other content or alerts for some variants, a JSON object: {\"de\": {\"contentState\": …, \"alert\": …}}."
+        )
         var byVariant: String?
-        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        @Flag(help: "Wait until every delivery has its final state, also with --send-at, and print progress.")
         var wait = false
-        @Flag(help: "Send nothing: show what each audience would get, and what would not be sent any more.")
+        @Flag(help: "Send nothing: show what each audience would get, and which waiting broadcasts would be replaced.")
         var preview = false
 
         private static let form = "BUNDLE:ENVIRONMENT[:VARIANT]"
@@ -61,7 +64,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
 
     struct Batch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sends up to 500 broadcasts in one commit, each on its own; exits 1 if any was refused.")
+            abstract: "Sends up to 500 broadcasts in one commit, each independently; exits 1 if any was refused.")
         @OptionGroup var client: ClientOptions
         @Argument(
             help: "The batch as the API has it, {\"items\": [{\"eventKey\": …, \"event\": …}]}: JSON, @file, or -.")
@@ -87,29 +90,31 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     }
 }
 
-/// The options of a message, whatever its recipients.
+/// The options of a message to any recipient.
 struct MessageOptions: ParsableArguments {
-    static let discussion = "JSON is an argument, @file, or - for standard input; it reaches the app byte for byte."
+    static let discussion = "Give JSON as text, as @file, or as - for standard input. It reaches the app byte for byte."
 
     @Option(help: "The content state, a JSON object.") var contentState: String?
     @Flag(help: "This is the last message.") var end = false
     @Option(help: "The alert, a JSON object.") var alert: String?
     @Option(help: "1, 5 or 10.") var priority: Int?
-    @Option(help: "Seconds after which it is not worth sending any more.") var expiresIn: Int?
+    @Option(help: "Seconds after which it is no longer worth sending.") var expiresIn: Int?
     @Option(help: "The header apns-expiration itself, in seconds since 1970; not with --expires-in.")
     var apnsExpiration: Int?
     @Option(
         help:
-            "When to send it: an RFC 3339 time, or from its event's start, with which it moves, such as start-10m, start or start+1h."
+            "When to send it: an RFC 3339 time, or a time relative to its event's start, such as start-10m, start or start+1h. A relative time moves with the start."
     )
     var sendAt: String?
     @Option(help: "When its content is out of date, RFC 3339.") var staleDate: String?
-    @Option(help: "When an ended activity goes, RFC 3339; with --end.") var dismissalDate: String?
-    @Option(help: "A number: which of several activities goes first.") var relevanceScore: String?
+    @Option(help: "When an ended activity is removed from lock screens, RFC 3339; with --end.") var dismissalDate:
+        String?
+    @Option(help: "A number: of several activities, the one with the highest number is shown first.")
+    var relevanceScore: String?
     @OptionGroup var further: FurtherFields
 
     /// `sendAt` in the API's form. `start`, optionally with an offset in seconds, minutes, hours or days, is relative
-    /// to the event's start. Any other text is a time, and the server judges it.
+    /// to the event's start. Any other text is a time; the server checks it.
     private static func sendTime(_ text: String) -> [UInt8] {
         var json = JSONWriter()
         if let match = text.wholeMatch(of: /start(?:([+-])([0-9]{1,8})([smhd]?))?/) {
@@ -144,11 +149,11 @@ struct MessageOptions: ParsableArguments {
 /// `grandstand push`: single pushes to tokens that the caller stores.
 struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
     static let configuration = CommandConfiguration(
-        commandName: "push", abstract: "Single pushes, for teams that keep their tokens themselves.",
+        commandName: "push", abstract: "Single pushes, for teams that store their tokens themselves.",
         subcommands: [ShowCommand<Send>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self])
 
     static let id: ArgumentHelp = "The push's ID."
-    static let show = Verb<ID<Self>, _>("get", "Shows a push and what has become of it.") { .getPush($0.id) }
+    static let show = Verb<ID<Self>, _>("get", "Shows a push and its state.") { .getPush($0.id) }
     static let delete = Verb<ID<Self>, _>(
         "cancel", "Withdraws a push of which nothing was sent.", aliases: ["delete"]
     ) { .cancelPush($0.id) }
@@ -157,12 +162,13 @@ struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
         @OptionGroup var message: MessageOptions
         @OptionGroup var target: AppOptions
         @Argument(help: "The token, in hexadecimal digits.") var token: String
-        @Flag(help: "This starts an activity.") var start = false
+        @Flag(help: "The push starts an activity.") var start = false
         @Option(help: "The type of its attributes; with --start.") var attributesType: String?
         @Option(help: "Its attributes, a JSON object; with --start.") var attributes: String?
-        @Option(help: "Apple's ID of the channel it is to listen to; with --start, for iOS 18 and later.")
+        @Option(help: "Apple's ID of the channel that the activity will listen to; with --start, for iOS 18 and later.")
         var inputPushChannel: String?
-        @Flag(help: "It is to get a token of its own; with --start, for iOS 18 and later.") var inputPushToken = false
+        @Flag(help: "The activity will get its own push token; with --start, for iOS 18 and later.")
+        var inputPushToken = false
 
         func validate() throws {
             if start, message.end { throw ValidationError("--start and --end exclude each other.") }

@@ -10,7 +10,7 @@ struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
             DeleteCommand<Self>.self, Send.self,
         ])
 
-    static let id: ArgumentHelp = "Our ID of the channel."
+    static let id: ArgumentHelp = "Grandstand's ID of the channel."
     static let list = Verb<Filter, _>(
         "list", "Lists channels.",
         columns: ["id", "channelId", "storagePolicy", "state", "eventKey", "variant", "label"]
@@ -31,24 +31,24 @@ struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         @Option(help: "Only channels in this state.") var state: Word<Contract.ChannelState>?
         @Option(help: "Only channels with this policy.") var storagePolicy: Word<Contract.StoragePolicy>?
         @Option(help: "Only the channels of this event.") var event: String?
-        @Option(help: "Only the channel with this ID of Apple's.") var channelID: String?
+        @Option(help: "Only the channel with this ID at Apple.") var channelID: String?
         @Flag(help: "Only channels that Apple has and the server does not know.") var unmanaged = false
     }
 
     struct Subject: ParsableArguments {
         @OptionGroup var channel: IDInApp<ChannelCommand>
-        @Flag(help: "Ask Apple, too.") var verify = false
+        @Flag(help: "Also ask Apple whether the channel exists.") var verify = false
     }
 
     struct Target: ParsableArguments {
         @OptionGroup var channel: IDInApp<ChannelCommand>
-        @Flag(help: "Although a live event needs it.") var force = false
+        @Flag(help: "Delete it even if a live event needs it.") var force = false
     }
 
     struct Create: ParsableArguments, Shown {
         @OptionGroup var target: AppOptions
         @Option(help: "noMessageStored or mostRecentMessageStored.") var storagePolicy: Word<Contract.StoragePolicy>
-        @Option(help: "What people know the channel by.") var label: String?
+        @Option(help: "A label for people.") var label: String?
 
         static let show = Verb<Self, _>("create", "Creates a channel at Apple.") {
             .createChannel(in: $0.target.app, storagePolicy: $0.storagePolicy.value, label: $0.label)
@@ -58,11 +58,11 @@ struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     struct Import: ParsableArguments, Shown {
         @OptionGroup var target: AppOptions
         @Argument(help: "Apple's ID of the channel.") var channelID: String
-        @Option(help: "What people know the channel by.") var label: String?
-        @Option(help: "The event it is for.") var event: String?
-        @Option(help: "With --event: the variant of the audience it is for.") var variant: String?
+        @Option(help: "A label for people.") var label: String?
+        @Option(help: "The event that it serves.") var event: String?
+        @Option(help: "With --event: the variant of the audience that it serves.") var variant: String?
 
-        static let show = Verb<Self, _>("import", "Takes over a channel made elsewhere.") {
+        static let show = Verb<Self, _>("import", "Takes over a channel that was created elsewhere.") {
             .importChannel($0.channelID, in: $0.target.app, label: $0.label, eventKey: $0.event, variant: $0.variant)
         }
     }
@@ -74,7 +74,7 @@ struct ChannelCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: MessageOptions
         @OptionGroup var channel: IDInApp<ChannelCommand>
-        @Flag(help: "Wait until nothing more happens to it, with --send-at until after that; say how far it is.")
+        @Flag(help: "Wait until every delivery has its final state, also with --send-at, and print progress.")
         var wait = false
 
         func run() async throws {

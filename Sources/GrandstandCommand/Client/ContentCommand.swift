@@ -4,7 +4,8 @@ internal import GrandstandClient
 /// `grandstand content`: the content types that an app can decode, and when their alerts ring.
 struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
-        commandName: "content", abstract: "Content types: what an app can decode, and which changes of a state ring.",
+        commandName: "content",
+        abstract: "Content types: what an app can decode, and which changes of a state send an alert.",
         subcommands: [
             ListCommand<Self>.self, ShowCommand<Self>.self, ShowCommand<Put>.self, DeleteCommand<Self>.self,
         ])
@@ -19,7 +20,7 @@ struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
         @Argument(help: "The bundle ID.") var bundleID: String
     }
 
-    /// Which content type.
+    /// Identifies a content type.
     struct Name: ParsableArguments {
         @Argument(help: "The bundle ID.") var bundleID: String
         @Argument(help: "The name of the app's Swift type of ActivityAttributes.") var type: String
@@ -34,7 +35,7 @@ struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
         var declaration: String
 
         static let show = Verb<Self, _>(
-            "put", "Declares a content type or changes it; says which live events it would refuse."
+            "put", "Declares or changes a content type; prints which live events it would refuse."
         ) { .putContent($0.name.type, of: $0.name.bundleID, json: try body("DECLARATION", $0.declaration)) }
     }
 }
@@ -42,7 +43,7 @@ struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
 /// `grandstand state`: the states of events, as a data feed sends them.
 struct StateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "The states of events: Grandstand sends what is news.",
+        commandName: "state", abstract: "The states of events: Grandstand sends a message if something is new.",
         subcommands: [ShowCommand<Put>.self, ShowCommand<Preview>.self])
 
     /// A state of an event.
@@ -56,7 +57,9 @@ struct StateCommand: AsyncParsableCommand {
     struct Put: ParsableArguments, Shown {
         @OptionGroup var report: Report
 
-        static let show = Verb<Self, _>("put", "Tells the state of an event; nothing is sent where nothing is new.") {
+        static let show = Verb<Self, _>(
+            "put", "Reports the state of an event; a message is sent only if something is new."
+        ) {
             .putState($0.report.event.id, json: try body("STATE", $0.report.state))
         }
     }
@@ -64,7 +67,7 @@ struct StateCommand: AsyncParsableCommand {
     struct Preview: ParsableArguments, Shown {
         @OptionGroup var report: Report
 
-        static let show = Verb<Self, _>("preview", "Says what a state would come to, and sends nothing.") {
+        static let show = Verb<Self, _>("preview", "Shows what a state would send, and sends nothing.") {
             .previewState($0.report.event.id, json: try body("STATE", $0.report.state))
         }
     }

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// The body of a request in the making: members by name, each with JSON text.
+/// A request body that is being built: members by name, each with JSON text.
 struct Draft {
     private var members: [(name: String, json: [UInt8])] = []
     private let keepsNulls: Bool
@@ -38,7 +38,7 @@ struct Draft {
 
     var isEmpty: Bool { members.isEmpty }
 
-    /// The body in the type that calls take.
+    /// The body in the type that API calls use.
     var json: RawJSON { get throws { try RawJSON(json: Data(bytes)) } }
 
     subscript(name: String) -> JSONValue? {
@@ -94,9 +94,9 @@ struct Draft {
     }
 }
 
-/// Fields of the API without their own option, and the way to remove a field.
+/// Fields of the API without an option. They can also remove a field.
 struct FurtherFields: ParsableArguments {
-    @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null takes a field away.")
+    @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.")
     var fields: String?
 
     /// Apply this first, so that other options override it.

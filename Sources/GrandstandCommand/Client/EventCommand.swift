@@ -29,14 +29,14 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
         configuration: .init(
             commandName: "put",
             abstract:
-                "Declares an event or changes it; what is not given stays as it is. The server makes its channels so.",
+                "Declares an event, or changes the given members. The server then creates its channels.",
             discussion: """
                 An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored, or \
-                BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, where an app has \
-                several. With tokens as its policy no channel is made, and its activities are reached by their tokens.
+                BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, if the app has \
+                several audiences. The policy "tokens" creates no channel; its activities are reached by push token.
 
-                Audiences that are not named stay, and so do the other members of those that are. To take one away, give the \
-                list that is to remain: --fields '{"audiences": [...]}'.
+                Audiences that you do not name stay. Of a named audience, other members stay. To remove one, give the full \
+                new list: --fields '{"audiences": [...]}'.
                 """),
         get: { .getEvent($0) }, put: { .putEvent($0, json: $1) }, declared: declaration)
 
@@ -54,28 +54,28 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     struct Filter: ParsableArguments {
         @Option(help: "scheduled, live, ended or cancelled.") var state: Word<Contract.EventState>?
         @Option(help: "Only events of this kind.") var kind: String?
-        @Option(help: "Only events of this season, as `grandstand season` made them.") var season: String?
+        @Option(help: "Only events of this season, as `grandstand season` declared them.") var season: String?
         @Option(help: "Only events of this app.") var app: String?
         @Option(help: "Only events that start at or after this time (RFC 3339).") var from: Moment?
         @Option(help: "Only events that start before this time (RFC 3339).") var to: Moment?
-        @Flag(help: "Only events that hold a channel which they should not need any more.") var overdue = false
+        @Flag(help: "Only events that still have a channel although they should be over.") var overdue = false
     }
 
     struct Target: ParsableArguments {
         @OptionGroup var event: ID<EventCommand>
-        @Flag(help: "Send a last end first, so that no activity stays on a lock screen.") var end = false
+        @Flag(help: "First send an end, so that no activity stays on a lock screen.") var end = false
     }
 
     enum Receipts: Shown {
         static let show = Verb<ID<EventCommand>, _>(
-            "receipts", "Shows what the sampled phones showed of an event, and how soon."
+            "receipts", "Shows what a sample of phones displayed for an event, and after what delay."
         ) { .eventReceipts($0.id) }
     }
 
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Shows an event and its channels.")
         @OptionGroup var client: ClientOptions
-        @Flag(help: "Show what becomes of its broadcasts as it happens, until Ctrl-C.") var watch = false
+        @Flag(help: "Follow the state of its broadcasts until Ctrl-C.") var watch = false
         @OptionGroup var event: ID<EventCommand>
 
         func run() async throws {
@@ -86,10 +86,10 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     struct Patch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Changes some of what an event declares, in one request.",
+            abstract: "Changes some members of an event, in one request.",
             discussion: """
-                The options are those of put. They are sent as a JSON Merge Patch (RFC 7396), over the members of PATCH where \
-                that is given: null takes a member away, objects are merged, lists are replaced whole.
+                The options are those of put. They are sent as a JSON Merge Patch (RFC 7396). Options override members of \
+                PATCH. null removes a member, objects are merged, lists are replaced whole.
                 """)
         @OptionGroup var client: ClientOptions
         @OptionGroup var further: FurtherFields
@@ -102,7 +102,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             if let patch { try draft.set("PATCH", membersOf: json("PATCH", patch)) }
             try further.apply(to: &draft)
             try fields.apply(to: &draft)
-            guard !draft.isEmpty else { throw StartError("nothing is to be changed: give PATCH, or an option") }
+            guard !draft.isEmpty else { throw StartError("nothing to change: give PATCH or an option") }
             let answer = try await client.answer(.patchEvent(event.id, try draft.json))
             client.show(try await fields.result(answer, of: event.id, client))
         }
@@ -110,7 +110,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     struct Reopen: ParsableArguments, Shown {
         @OptionGroup var event: ID<EventCommand>
-        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated. All of them without it.")
+        @Option(help: "Only this audience, BUNDLE:ENVIRONMENT[:VARIANT]; may be repeated. Without it: all.")
         var audience: [String] = []
 
         func validate() throws {
@@ -118,8 +118,8 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
         }
 
         static let show = Verb<Self, _>(
-            "reopen", "Takes an event's end or cancellation back.",
-            discussion: "It says which audiences have their channels still, and warns of what cannot be taken back."
+            "reopen", "Reopens an ended or cancelled event.",
+            discussion: "Prints which audiences still have their channels, and warns of what cannot be undone."
         ) { reopen in
             let audiences = try reopen.audience.map { text in
                 let parts = try parts("--audience", text, "BUNDLE:ENVIRONMENT[:VARIANT]")
@@ -133,20 +133,22 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
 
     /// The options for an event's declaration.
     struct Fields: FieldOptions {
-        @Option(help: "What people know the event by.") var name: String?
-        @Option(help: "Who follows it; may be repeated. put keeps audiences that are not named, patch replaces all.")
+        @Option(help: "The name of the event, for people.") var name: String?
+        @Option(help: "An audience; may be repeated. put keeps audiences that are not named, patch replaces all.")
         var audience: [String] = []
         @Option(help: "A word for filtering, e.g. football.") var kind: String?
         @Option(help: "RFC 3339.") var startsAt: String?
         @Option(help: "RFC 3339.") var endsAt: String?
-        @Option(help: "When channels are opened, RFC 3339; at once without it.") var channelsOpenAt: String?
-        @Option(help: "The same in seconds before the start, which it moves with.") var channelsOpenBefore: Int?
-        @Option(help: "What its messages have that say nothing themselves, a JSON object: priority, staleAfter, …")
+        @Option(help: "When channels are opened, RFC 3339. Without it: at once.") var channelsOpenAt: String?
+        @Option(help: "Seconds before the start at which channels are opened. The time moves with the start.")
+        var channelsOpenBefore: Int?
+        @Option(help: "Default values for its messages, a JSON object: priority, staleAfter, …")
         var defaults: String?
-        @Option(help: "Yours to keep with it, a JSON object.") var metadata: String?
-        @Option(help: "What people follow to get its start; may be repeated. All of them.") var topic: [String] = []
+        @Option(help: "Your own data, stored with the event: a JSON object.") var metadata: String?
+        @Option(help: "A topic whose followers get its start; may be repeated. The list replaces the old one.")
+        var topic: [String] = []
         @Option(help: "The push that starts its Live Activity, a JSON object as the API has it.") var start: String?
-        @Flag(help: "Wait until its channels are there, and say how far they are.") var wait = false
+        @Flag(help: "Wait until its channels exist, and print progress.") var wait = false
 
         private static let form = "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]"
 
@@ -166,7 +168,8 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             }
         }
 
-        /// Sets the members whose options are given. The two options for the opening of channels replace each other.
+        /// Sets the members whose options are given. Setting one of channelsOpenAt and channelsOpenBefore clears the
+        /// other.
         func apply(to draft: inout Draft) throws {
             draft.set("name", name)
             draft.set("kind", kind)
@@ -226,7 +229,7 @@ struct NamedAudience {
         audience.set("bundleId", bundleID)
         audience.set("environment", environment)
         audience.set("variant", variant)
-        // The server keeps the newest message for tokens as with this policy.
+        // For token audiences the server stores the newest message, which corresponds to this policy.
         audience.set("storagePolicy", policy == "tokens" ? "mostRecentMessageStored" : policy)
         audience.set("delivery", raw: Array((policy == "tokens" ? #""tokens""# : "null").utf8))
     }
@@ -235,13 +238,15 @@ struct NamedAudience {
 /// `grandstand start`: the push that starts an event's activity for all followers.
 struct StartCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
-        commandName: "start", abstract: "Starts an event's Live Activity for everyone who follows.",
+        commandName: "start", abstract: "Starts an event's Live Activity for all followers of its topics.",
         subcommands: [
             ShowCommand<Preview>.self, ShowCommand<Now>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
         ])
 
-    static let show = Verb<ID<EventCommand>, _>("show", "Shows what has become of it.") { .getStart($0.id) }
-    static let delete = Verb<ID<EventCommand>, _>("stop", "Stops what of it has not gone.") { .stopStart($0.id) }
+    static let show = Verb<ID<EventCommand>, _>("show", "Shows the state of the start.") { .getStart($0.id) }
+    static let delete = Verb<ID<EventCommand>, _>("stop", "Stops the pushes that were not sent yet.") {
+        .stopStart($0.id)
+    }
 
     enum Preview: Shown {
         static let show = Verb<ID<EventCommand>, _>("preview", "Counts who would get it; sends nothing.") {
@@ -251,7 +256,7 @@ struct StartCommand: AsyncParsableCommand, Shown, Deletable {
 
     enum Now: Shown {
         static let show = Verb<ID<EventCommand>, _>(
-            "now", "Starts it now instead of at its time; lets one that was stopped go on."
+            "now", "Sends the start now, or resumes a stopped one."
         ) { .startEvent($0.id) }
     }
 }

@@ -6,57 +6,58 @@ internal import GrandstandClient
 /// `grandstand installation`: the calls that apps make, for tests, and the number of installations.
 struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
     static let configuration = CommandConfiguration(
-        commandName: "installation", abstract: "Installations of an app, as the app registers them; their numbers.",
+        commandName: "installation", abstract: "Installations of an app, as the app registers them, and their counts.",
         subcommands: [
             ShowCommand<Statistics>.self, ShowCommand<Put>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
             ShowCommand<PutActivity>.self, DeleteCommand<Activity>.self, ShowCommand<Receipts>.self,
         ])
 
     static let show = Verb<Target, _>("get", "Shows an installation.") { .getInstallation($0.identity) }
-    static let delete = Verb<Target, _>("forget", "Forgets everything of an installation.", aliases: ["delete"]) {
+    static let delete = Verb<Target, _>("forget", "Deletes everything about an installation.", aliases: ["delete"]) {
         .forgetInstallation($0.identity)
     }
 
     enum Statistics: Shown {
-        static let show = Verb<AppOptions, _>("statistics", "Shows numbers; lists nobody.") {
+        static let show = Verb<AppOptions, _>("statistics", "Shows counts; never lists people.") {
             .installationStatistics(of: $0.app)
         }
     }
 
-    /// Which installation.
+    /// Identifies an installation.
     struct Target: ParsableArguments {
         @OptionGroup var target: AppOptions
-        @Argument(help: "The UUID that the app made.") var id: String
-        @Option(help: "The secret that the app drew, 43 characters or more of base64url.") var secret: String
+        @Argument(help: "The UUID that the app generated.") var id: String
+        @Option(help: "The secret that the app generated, 43 or more characters of base64url.") var secret: String
 
         var identity: GrandstandClient.InstallationIdentity {
             .init(app: target.app, installationId: id, secret: secret)
         }
     }
 
-    /// Which Live Activity of it.
+    /// Identifies a Live Activity of an installation.
     struct Activity: ParsableArguments, Deletable {
         @OptionGroup var target: InstallationCommand.Target
-        @Argument(help: "ActivityKit's ID of it.") var activity: String
+        @Argument(help: "ActivityKit's ID of the activity.") var activity: String
 
-        static let delete = Verb<Self, _>("forget-activity", "Forgets a Live Activity.") {
+        static let delete = Verb<Self, _>("forget-activity", "Deletes a Live Activity.") {
             .forgetActivity($0.activity, of: $0.target.identity)
         }
     }
 
     struct Put: ParsableArguments, Shown {
         @OptionGroup var target: Target
-        @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
+        @Argument(help: "The state of the installation in the form of the API: JSON, @file, or - for standard input.")
+        var fields: String
 
         static let show = Verb<Self, _>(
-            "put", "Registers an installation, or says what it is now.",
-            discussion: "The whole of it: what is left out is not so any more."
+            "put", "Registers an installation, or replaces its state.",
+            discussion: "Give the whole state: members that are left out are removed."
         ) { .putInstallation($0.target.identity, json: try body("FIELDS", $0.fields)) }
     }
 
     struct PutActivity: ParsableArguments, Shown {
         @OptionGroup var its: Activity
-        @Argument(help: "What it is, as the API has it: JSON, @file, or - for standard input.") var fields: String
+        @Argument(help: "The activity in the form of the API: JSON, @file, or - for standard input.") var fields: String
 
         static let show = Verb<Self, _>("put-activity", "Reports a Live Activity.") {
             .putActivity($0.its.activity, of: $0.its.target.identity, json: try body("FIELDS", $0.fields))
@@ -65,9 +66,9 @@ struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
 
     struct Receipts: ParsableArguments, Shown {
         @OptionGroup var target: Target
-        @Argument(help: "The receipts, as the API has them: JSON, @file, or - for standard input.") var fields: String
+        @Argument(help: "The receipts in the form of the API: JSON, @file, or - for standard input.") var fields: String
 
-        static let show = Verb<Self, _>("receipts", "Says what it showed, and when.") {
+        static let show = Verb<Self, _>("receipts", "Reports which messages it showed, and when.") {
             .recordReceipts(of: $0.target.identity, json: try body("FIELDS", $0.fields))
         }
     }

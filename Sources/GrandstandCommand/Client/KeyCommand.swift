@@ -20,31 +20,31 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         columns: ["id", "name", "scopes", "bundleIds", "eventKeyPrefix", "prefix", "state", "expiresAt", "lastUsedAt"]
     ) { _ in .listKeys() }
     static let show = Verb<ID<Self>, _>("get", "Shows a key.") { .getKey($0.id) }
-    static let delete = Verb<Revocation, _>("revoke", "Ends a key at once.", aliases: ["delete"]) {
+    static let delete = Verb<Revocation, _>("revoke", "Revokes a key.", aliases: ["delete"]) {
         .revokeKey($0.key.id, disableWebhooks: $0.disableWebhooks ? true : nil)
     }
 
     struct Revocation: ParsableArguments {
         @OptionGroup var key: ID<KeyCommand>
-        @Flag(help: "Also disable the webhooks that the key declared, of a key that was revoked earlier, too.")
+        @Flag(help: "Also disable the webhooks that the key declared, even if the key is already revoked.")
         var disableWebhooks = false
     }
 
     struct Create: ParsableArguments, Shown {
-        @Option(help: "What people know the key by.") var name: String
+        @Option(help: "The name of the key, for people.") var name: String
         @Option(help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.")
         var scope: [Word<Contract.Scope>]
-        @Option(help: "The bundle ID of an app the key is for; may be repeated. Without it, all.")
+        @Option(help: "The bundle ID of an app that the key is for; may be repeated. Without it: all apps.")
         var app: [String] = []
         @Option(
             help:
-                "Only events whose keys begin with this, which no key that is bound otherwise declares; with --scope organise alone."
+                "Only events whose keys begin with this. Keys with another prefix cannot declare such events. Only with --scope organise."
         )
         var eventKeyPrefix: String?
-        @Option(help: "When it ends, RFC 3339; without it, it does not.") var expiresAt: Moment?
+        @Option(help: "When it expires, RFC 3339. Without it: never.") var expiresAt: Moment?
 
         static let show = Verb<Self, _>(
-            "create", "Makes a key and prints its secret once, alone on standard output.", only: "secret"
+            "create", "Creates a key and prints its secret once; standard output has nothing else.", only: "secret"
         ) {
             .createKey(
                 name: $0.name, scopes: $0.scope.map(\.value), bundleId: $0.app.count == 1 ? $0.app[0] : nil,
@@ -55,10 +55,10 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
 
     struct Rotate: ParsableArguments, Shown {
         @OptionGroup var target: ID<KeyCommand>
-        @Option(help: "Seconds the old key goes on; a day without it.") var overlap: Int?
+        @Option(help: "Seconds for which the old key stays valid. Without it: a day.") var overlap: Int?
 
         static let show = Verb<Self, _>(
-            "rotate", "Makes a key in place of one, and prints its secret once, alone on standard output.",
+            "rotate", "Replaces a key and prints the new secret once; standard output has nothing else.",
             only: "secret"
         ) { .rotateKey($0.target.id, overlapSeconds: $0.overlap) }
     }
@@ -67,14 +67,14 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
 /// `grandstand server`: the state of a running server. These calls need no key.
 struct ServerCommand: AsyncParsableCommand, Shown {
     static let configuration = CommandConfiguration(
-        commandName: "server", abstract: "How a running server is; needs no key.",
+        commandName: "server", abstract: "The state of a running server; needs no key.",
         subcommands: [ShowCommand<Self>.self, Ready.self, Metrics.self, Contract.self])
 
-    static let show = Verb<NoArguments, _>("health", "Whether its process runs.") { _ in .health() }
+    static let show = Verb<NoArguments, _>("health", "Shows whether the process runs.") { _ in .health() }
 
     struct Ready: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Whether it can work; exits 1 if it cannot.")
+            abstract: "Shows whether the server can work; exits 1 if it cannot.")
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
@@ -85,13 +85,13 @@ struct ServerCommand: AsyncParsableCommand, Shown {
     }
 
     struct Metrics: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Its numbers, as Prometheus reads them.")
+        static let configuration = CommandConfiguration(abstract: "Prints the metrics in Prometheus' text format.")
 
         func run() async throws { print(try await ServerAccess.text(of: .metrics()), terminator: "") }
     }
 
     struct Contract: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Its openapi.yaml.")
+        static let configuration = CommandConfiguration(abstract: "Prints the openapi.yaml of the server.")
 
         func run() async throws { print(try await ServerAccess.text(of: .contract()), terminator: "") }
     }

@@ -74,7 +74,7 @@ extension ClientOptions {
         show(settled)
     }
 
-    /// The event, as soon as none of its channels is pending.
+    /// Returns the event as soon as none of its channels is pending.
     func channels(of key: String) async throws -> JSONValue? {
         try await poll(.getEvent(key)) { event in
             let open = event.audiences.filter { $0.channel.state == .pending }.count
@@ -96,8 +96,8 @@ extension ClientOptions {
         }
     }
 
-    /// Asks until it is done, and reports each change of the progress. If the server is away, this waits for it,
-    /// because the request has already been accepted.
+    /// Repeats the request until the work is done, and reports each change of the progress. If the server is away, this
+    /// waits for it, because the request has already been accepted.
     private func poll<Value>(
         _ call: GrandstandClient.Call<Value>, _ describe: (Value) -> Progress
     ) async throws -> JSONValue? {

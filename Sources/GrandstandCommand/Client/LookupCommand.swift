@@ -4,13 +4,15 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand lookup`: what an app asks before it starts an activity, and the list of events that it may offer.
+/// `grandstand lookup`: the calls that an app makes before it starts an activity, and the list of events that it may
+/// offer.
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "The channels of events, as apps look them up.",
-        discussion: "With one key the channel of that event, with several those of all, without any the app's list. "
-            + "A channel that is being made is waited for, and standard error says so. Exits 1 unless all that were asked "
-            + "for are there.")
+        discussion:
+            "With one event key it shows the channel of that event, with several keys all their channels, without "
+            + "keys the list for the app. If a channel is being created, it waits and says so on standard error. Exits "
+            + "1 unless all requested channels exist.")
 
     private static let columns = ["eventKey", "channelId", "variant", "storagePolicy", "state", "startsAt", "endsAt"]
 
@@ -18,15 +20,15 @@ struct LookupCommand: AsyncParsableCommand {
     @OptionGroup var page: PageOptions
     @OptionGroup var target: AppOptions
     @Argument(help: "Event keys.") var keys: [String] = []
-    @Option(help: "Which of the app's variants; without it the audience without one, else the first that is not over.")
+    @Option(help: "The variant. Without it: the audience without a variant, else the first that is not over.")
     var variant: String?
-    @Flag(help: "With the newest content; of one event.") var contentState = false
-    @Option(help: "Seconds for which a channel of one event that is being made is waited for; 0: not at all.")
+    @Flag(help: "Include the newest content; only with one event key.") var contentState = false
+    @Option(help: "Seconds to wait for the channel of one event while it is being created; 0: do not wait.")
     var patience = 30
-    @Option(help: "Of the list: only events with this topic.") var topic: String?
-    @Option(help: "Of the list: only those that are scheduled, or live.") var state: Word<Contract.FollowableState>?
-    @Option(help: "Of the list: only events that start at or after this time (RFC 3339).") var from: Moment?
-    @Option(help: "Of the list: only events that start before this time (RFC 3339).") var to: Moment?
+    @Option(help: "For the list: only events with this topic.") var topic: String?
+    @Option(help: "For the list: only scheduled, or only live events.") var state: Word<Contract.FollowableState>?
+    @Option(help: "For the list: only events that start at or after this time (RFC 3339).") var from: Moment?
+    @Option(help: "For the list: only events that start before this time (RFC 3339).") var to: Moment?
 
     func validate() throws {
         let ofList = [
@@ -35,10 +37,10 @@ struct LookupCommand: AsyncParsableCommand {
         ].filter(\.1).map(\.0)
         guard keys.isEmpty || ofList.isEmpty else {
             throw ValidationError(
-                "\(ofList.joined(separator: ", ")): only of the list, which is looked up without keys.")
+                "\(ofList.joined(separator: ", ")): allowed only for the list, without event keys.")
         }
         guard !contentState || keys.count == 1 else {
-            throw ValidationError("--content-state: only of one event, which is looked up by its key.")
+            throw ValidationError("--content-state: allowed only with one event key.")
         }
     }
 

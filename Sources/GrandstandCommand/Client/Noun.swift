@@ -168,6 +168,6 @@ struct PutCommand<N: Changeable>: AsyncParsableCommand {
                 to: isNew ? put.ifNoneExists() : present.entityTag.map(put.ifMatch) ?? put)
             if answer.status != 412 { return try ServerAccess.json(of: answer) }
         }
-        throw StartError("\(get.path): others changed it each time; try again")
+        throw StartError("\(get.path): somebody else changed it each time; try again")
     }
 }

@@ -4,7 +4,7 @@ internal import GrandstandClient
 /// `grandstand quota`: how much of each app's channel limit is used.
 struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
     static let configuration = CommandConfiguration(
-        commandName: "quota", abstract: "How much of each app's limit is taken, and was.",
+        commandName: "quota", abstract: "How much of each app's channel limit is used, now and in the past.",
         subcommands: [ListCommand<Self>.self, ShowCommand<Self>.self], defaultSubcommand: ListCommand<Self>.self)
 
     static let list = Verb<NoArguments, _>(
@@ -15,7 +15,7 @@ struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
         ]
     ) { _ in .listQuotas() }
     static let show = Verb<History, _>(
-        "history", "Shows how much was taken, step by step.",
+        "history", "Shows how much was used, step by step.",
         columns: ["at", "bundleId", "environment", "used", "reserved", "peak", "limit", "created", "deleted"]
     ) {
         .listQuotaHistory(
@@ -25,19 +25,20 @@ struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
     struct History: ParsableArguments {
         @Option(help: "Only this app, by its bundle ID.") var app: String?
         @Option(help: "Only development, or production.") var environment: Word<Contract.Environment>?
-        @Option(help: "Steps that end after this (RFC 3339); a day before --to without it.") var from: Moment?
-        @Option(help: "Steps that end at this or before (RFC 3339); now without it.") var to: Moment?
-        @Option(help: "How long a step is: 300, 5m, 1h, 1d.") var step: String?
+        @Option(help: "Steps that end after this (RFC 3339); Without it: a day before --to.") var from: Moment?
+        @Option(help: "Steps that end at this time or before (RFC 3339). Without it: now.") var to: Moment?
+        @Option(help: "The length of a step: 300, 5m, 1h, 1d.") var step: String?
     }
 }
 
 /// `grandstand reconcile`: compares Apple's list with the ledger.
 struct Reconcile: ParsableArguments, Shown {
     @OptionGroup var target: AppOptions
-    @Flag(help: "Act on what was found.") var apply = false
-    @Flag(help: "Take over channels the ledger does not know.") var adopt = false
-    @Flag(help: "Delete channels the ledger does not know, within grace time and budget.") var deleteUnmanaged = false
-    @Flag(help: "Replace missing channels even when all are gone.") var recreate = false
+    @Flag(help: "Act on the differences.") var apply = false
+    @Flag(help: "Take over channels that the ledger does not know.") var adopt = false
+    @Flag(help: "Delete channels that the ledger does not know, after the grace period and within the budget.")
+    var deleteUnmanaged = false
+    @Flag(help: "Replace missing channels even if all are gone.") var recreate = false
 
     static let show = Verb<Self, _>(
         "reconcile", "Compares Apple's list of channels with the ledger.",

@@ -28,8 +28,8 @@ struct ServerAccess: Sendable {
         let secret = key ?? value("GRANDSTAND_API_KEY")
         guard secret != nil || isOpen else {
             throw StartError(
-                "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` makes one, on the server's machine; "
-                    + "`grandstand key create` does from anywhere, with an admin's key")
+                "GRANDSTAND_API_KEY: set it to a key's secret. `grandstand keys create` creates one on the server's machine; "
+                    + "`grandstand key create` does this from anywhere, with an admin key")
         }
         self.address = address
         // A person waits. Without a server this fails within two seconds, but a slow server has a minute.
@@ -51,7 +51,7 @@ struct ServerAccess: Sendable {
     /// The error for a server that does not answer.
     func silence(_ error: URLError) -> StartError {
         StartError(
-            "\(address) does not answer: \(error.localizedDescription); is the server running, and GRANDSTAND_URL its address?"
+            "\(address) does not answer: \(error.localizedDescription); is the server running, and is GRANDSTAND_URL correct?"
         )
     }
 
@@ -69,7 +69,7 @@ struct ServerAccess: Sendable {
         do {
             return try JSONValue(parsing: Array(answer.body), maximumValues: .max)
         } catch {
-            throw StartError("This is no answer of Grandstand's, for it is not JSON: is GRANDSTAND_URL its address?")
+            throw StartError("The answer is not JSON, so it is not from Grandstand: is GRANDSTAND_URL correct?")
         }
     }
 
@@ -87,10 +87,10 @@ struct ServerAccess: Sendable {
         let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
         let remedy: String? =
             switch problem.kind {
-            case .unauthenticated: "GRANDSTAND_API_KEY is no key of this server's, or has ended."
-            case .internalError: problem.requestId.map { "The server's log has it under \($0)." }
+            case .unauthenticated: "GRANDSTAND_API_KEY is not a key of this server, or it has expired or was revoked."
+            case .internalError: problem.requestId.map { "The server's log has the error under \($0)." }
             case nil where problem.slug.isEmpty:
-                "This is no answer of Grandstand's: is GRANDSTAND_URL its address?"
+                "This answer is not from Grandstand: is GRANDSTAND_URL correct?"
             default: nil
             }
         return StartError(problem.description + faults + (remedy.map { "\n  \($0)" } ?? ""))

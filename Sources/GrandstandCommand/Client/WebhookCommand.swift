@@ -22,7 +22,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
     static let delete = Verb<ID<Self>, _>("delete", "Removes a webhook and its log.") { .deleteWebhook($0.id) }
     static let put = Change(
         configuration: .init(
-            commandName: "change", abstract: "Changes a webhook; what is not given stays as it is."),
+            commandName: "change", abstract: "Changes the given members of a webhook."),
         mayCreate: false, get: { .getWebhook($0) }, put: { .putWebhook($0, json: $1) },
         declared: {
             Draft(
@@ -33,14 +33,14 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
         })
 
     struct Filter: ParsableArguments {
-        @Option(help: "Only those that the key with this ID declared.") var declaredBy: String?
+        @Option(help: "Only webhooks that the key with this ID declared.") var declaredBy: String?
     }
 
     struct Fields: FieldOptions {
         @Option(help: "Another URL.") var url: String?
         @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
-        @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
-        @Option(help: "What people know it by.") var description: String?
+        @Option(help: "Only messages about this app, by its bundle ID.") var app: String?
+        @Option(help: "A description for people.") var description: String?
         @Flag(inversion: .prefixedEnableDisable, help: "Whether messages are posted.") var messages: Bool?
 
         func apply(to draft: inout Draft) {
@@ -58,16 +58,16 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
         @Argument(help: "The delivery's ID.") var delivery: String
 
         static let list = Verb<Filter, _>(
-            "deliveries", "Lists what was posted, the newest first.",
+            "deliveries", "Lists the posted messages, the newest first.",
             columns: ["id", "topic", "state", "attempts", "status", "createdAt", "reason"]
         ) { .listWebhookDeliveries(of: $0.webhook.id, state: $0.state?.value, topic: $0.topic?.value) }
-        static let show = Verb<Self, _>("delivery", "Shows a delivery, its message and every try.") {
+        static let show = Verb<Self, _>("delivery", "Shows a delivery, its message and every attempt.") {
             .getWebhookDelivery($0.delivery, of: $0.webhook.id)
         }
 
         struct Filter: ParsableArguments {
             @OptionGroup var webhook: ID<WebhookCommand>
-            @Option(help: "Only those in this state: queued, sending, delivered, failed or cancelled.")
+            @Option(help: "Only deliveries in this state: queued, sending, delivered, failed or cancelled.")
             var state: Word<Contract.WebhookDeliveryState>?
             @Option(help: "Only messages of this type, e.g. broadcast.settled.")
             var topic: Word<Contract.WebhookMessageType>?
@@ -76,13 +76,13 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a webhook and prints its secret once, alone on standard output.")
+            abstract: "Creates a webhook and prints its secret once; standard output has nothing else.")
         @OptionGroup var client: ClientOptions
-        @Argument(help: "Where messages are posted to.") var url: String
-        @Option(help: "What to tell of; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic]
-        @Option(help: "Only what concerns this app, by its bundle ID; may be repeated.") var app: [String] = []
-        @Option(help: "What people know it by.") var description: String?
-        @Flag(help: "Post nothing yet.") var disabled = false
+        @Argument(help: "The URL to post messages to.") var url: String
+        @Option(help: "A topic; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic]
+        @Option(help: "Only messages about this app, by its bundle ID; may be repeated.") var app: [String] = []
+        @Option(help: "A description for people.") var description: String?
+        @Flag(help: "Create it disabled: nothing is posted yet.") var disabled = false
 
         func validate() throws {
             guard !topic.isEmpty else { throw ValidationError("Give at least one --topic.") }
@@ -101,16 +101,16 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
 
     struct Rotate: ParsableArguments, Shown {
         @OptionGroup var target: ID<WebhookCommand>
-        @Option(help: "Seconds in which both secrets sign.") var overlap = 86_400
+        @Option(help: "Seconds for which messages carry the signatures of both secrets.") var overlap = 86_400
 
         static let show = Verb<Self, _>(
-            "rotate", "Gives a webhook another secret and prints it; the old one signs too for a while.", only: "secret"
+            "rotate", "Gives a webhook a new secret and prints it; the old one still signs for a while.", only: "secret"
         ) { .rotateWebhookSecret($0.target.id, overlapSeconds: $0.overlap) }
     }
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Posts a test message and says what came of it; exits 1 unless it was taken.")
+            abstract: "Posts a test message and prints the result; exits 1 unless the receiver accepted it.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var target: ID<WebhookCommand>
 
@@ -122,7 +122,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Posts a message again and says what came of it; exits 1 unless it was taken.")
+            abstract: "Posts a message again and prints the result; exits 1 unless the receiver accepted it.")
         @OptionGroup var client: ClientOptions
         @OptionGroup var message: Delivery
 
@@ -155,13 +155,13 @@ extension ClientOptions {
             switch answer?["state"]?.string {
             case "delivered" where isTried:
                 if json { return show(answer) }
-                return print("taken")
+                return print("accepted")
             case "cancelled",
                 .some where isTried:
-                throw StartError("not taken: \(answer?["reason"]?.string ?? "the webhook is gone")")
+                throw StartError("not accepted: \(answer?["reason"]?.string ?? "the webhook was deleted")")
             default: try await Task.sleep(for: .milliseconds(200))
             }
         }
-        throw StartError("not tried yet; `grandstand webhook deliveries` shows what comes of it")
+        throw StartError("not tried yet; `grandstand webhook deliveries` will show the result")
     }
 }

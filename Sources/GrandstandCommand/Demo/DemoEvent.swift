@@ -21,7 +21,7 @@ struct DemoEvent: Sendable {
     let name: String
     let kind: String
     let contentType: (name: String, declaration: RawJSON)
-    /// Its contents are told as states, and the content type's rules make the alerts.
+    /// Whether its contents are reported as states, so that the content type's rules make the alerts.
     let isFed: Bool
     let broadcasts: [Broadcast]
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import UnixSignals
 
-/// After the match: prints calls to try, and waits until the newcomer stops the demo.
+/// After the match: prints calls to try, and waits until the user stops the demo.
 struct DemoInvitation: Sendable {
     let stage: DemoStage
     let report: DemoReport

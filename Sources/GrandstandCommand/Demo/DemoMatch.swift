@@ -112,7 +112,7 @@ struct DemoMatch: Sendable {
         try await stage.organiser.send(.broadcast(to: event.key, json: broadcast.body))
     }
 
-    /// Tells the state, and tells it again: nothing is sent twice.
+    /// Reports the state twice: the second report sends nothing.
     private func tell(
         _ broadcast: DemoEvent.Broadcast, of event: DemoEvent
     ) async throws -> GrandstandClient.Broadcast {
@@ -122,11 +122,11 @@ struct DemoMatch: Sendable {
         guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.key, state)),
             case .unchanged = try await stage.organiser.send(.putState(event.key, state)),
             accepted.outcome == (broadcast.isEnd ? .end : broadcast.alert == nil ? .update : .rings)
-        else { throw PlayFailure("\(broadcast.label): the state was not told as it should be") }
+        else { throw PlayFailure("\(broadcast.label): the state had the wrong result") }
         return accepted
     }
 
-    /// APNs must have seen the very content that was sent.
+    /// Checks that APNs got exactly the content that was sent.
     private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String?) throws {
         let seen = stage.simulator.journal().last { entry in
             entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
@@ -138,8 +138,8 @@ struct DemoMatch: Sendable {
         else { throw PlayFailure("\(broadcast.label): APNs did not see its content state") }
     }
 
-    /// Checks the lookups right after an end was accepted. The server that accepted it knows at once; another one on
-    /// the same database knows within a second.
+    /// Checks the lookups right after an end was accepted. The server that accepted it answers 410 at once. Another
+    /// server on the same database does so within a second.
     private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
         let accepted = ContinuousClock.now
         let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(

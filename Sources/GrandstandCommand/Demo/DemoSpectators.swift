@@ -51,9 +51,9 @@ struct DemoSpectators {
         }
     }
 
-    /// Changes the commuters' network before the next of `total` broadcasts is sent.
+    /// Changes the commuters' network before the next broadcast. `total` is the number of broadcasts.
     ///
-    /// - Returns: a line about it; `nil`: nothing changed.
+    /// - Returns: a line for the report; `nil`: nothing changed.
     mutating func goOn(of total: Int) throws -> String? {
         defer { sent += 1 }
         if sent == total / 3 {

@@ -7,7 +7,8 @@ internal import GrandstandClient
 internal import Logging
 internal import MatchDriver
 
-/// The running parts of the demo in a separate folder: a simulator, an embedded database, two servers on it, and a key.
+/// The running parts of the demo, in a temporary folder: a simulator, an embedded database, two servers on it, and a
+/// key.
 struct DemoStage: Sendable {
     let simulator: Simulator
     /// The address of the simulator's control API, which shows the phones.
@@ -16,9 +17,9 @@ struct DemoStage: Sendable {
     /// The secret of a key with all scopes.
     let secret: String
     let client: GrandstandClient
-    /// The client of the other server, which only answers requests.
+    /// The client of the other server, which only answers API requests.
     let other: GrandstandClient
-    /// 15 seconds are more than enough for work that takes milliseconds.
+    /// The demo's work takes milliseconds, so 15 seconds are more than enough.
     var organiser: Organiser { Organiser(patience: .seconds(15)) { [client] in [client] } }
 
     /// Starts everything, runs `body`, and stops everything again.

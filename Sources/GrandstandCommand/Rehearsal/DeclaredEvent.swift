@@ -6,8 +6,8 @@ internal import GrandstandClient
 internal import JSON
 internal import MatchDriver
 
-/// An event as the API shows it, and its compressed form for a rehearsal. Fields that this program does not know stay
-/// unchanged.
+/// An event as the API shows it, and its declaration for a rehearsal, with compressed times. Fields that this program
+/// does not know stay unchanged.
 struct DeclaredEvent: Sendable {
     private(set) var event: RehearsalEvent
     let state: String
@@ -15,7 +15,7 @@ struct DeclaredEvent: Sendable {
     let apps: Set<AppEnvironment>
     /// The Swift type in its start; `nil`: it has no start.
     let attributesType: String?
-    /// By which its contents are checked; `nil`: by none.
+    /// The content type that checks its contents; `nil`: none does.
     private(set) var content: RehearsalContent?
     private let json: JSONValue
 
@@ -36,8 +36,8 @@ struct DeclaredEvent: Sendable {
         apps = Set((json["audiences"]?.elements ?? []).compactMap(Self.app))
     }
 
-    /// Finds the content type: of its first audience that has one, by the name that the audience or the event says, else
-    /// the only one of the app.
+    /// Sets the content type: the one of the first audience that has one. Its name is in the audience or the event;
+    /// without a name it is the app's only content type.
     mutating func find(in contents: [BundleID: [RehearsalContent]]) {
         for audience in json["audiences"]?.elements ?? [] where content == nil {
             let types = Self.app(audience).flatMap { contents[$0.bundleID] } ?? []
@@ -58,7 +58,7 @@ struct DeclaredEvent: Sendable {
         return AppEnvironment(bundleID: bundleID, environment: environment)
     }
 
-    /// Its declaration for the rehearsal's database, with every time at its place in the plan.
+    /// Its declaration for the rehearsal's database, with every time moved to the rehearsal's real time.
     func declaration(
         _ plan: RehearsalPlan, since base: Date
     ) throws -> GrandstandClient.Call<GrandstandClient.Event> {
@@ -76,10 +76,10 @@ struct DeclaredEvent: Sendable {
         return .putEvent(event.key, json: try draft.json)
     }
 
-    /// What a feed begins with: the content that its start declares, or one that its content type decodes.
+    /// The first content of its feed: the content in its start, or one that its content type decodes.
     var firstContent: JSONValue? { json["start"]?["contentState"] ?? content?.example }
 
-    /// A state of its feed.
+    /// The call that reports a state.
     ///
     /// - Parameters:
     ///   - event: its index in the plan's scripts.
@@ -95,7 +95,8 @@ struct DeclaredEvent: Sendable {
                 contentState: try marked.json, sequence: message.number, final: message.isEnd))
     }
 
-    /// Its organiser's messages: the content its start declares, with a member that says which message it is.
+    /// The call that sends a message of its organiser: the content in its start, with a member that identifies the
+    /// message.
     ///
     /// - Parameters:
     ///   - event: the index of its script in the plan.

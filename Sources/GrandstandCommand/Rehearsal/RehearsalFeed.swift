@@ -3,13 +3,13 @@ internal import Grandstand
 internal import GrandstandApp
 internal import JSON
 
-/// A recorded feed of one match: the states that each event of a rehearsal is told. A line for each state, in order:
+/// A recorded feed of one match: the states for each event of a rehearsal. It has a line for each state, in order:
 /// `{"at": 61.5, "contentState": {…}}`, with the seconds after the event's start. The last one is the end.
 struct RehearsalFeed: Sendable {
     private(set) var times: [TimeInterval] = []
     private(set) var contents: [JSONValue] = []
 
-    /// - Throws: `StartError` with the line that is not one.
+    /// - Throws: `StartError` with the first invalid line.
     init(file path: String) throws {
         for (index, line) in try content(of: "@\(path)").split(separator: UInt8(ascii: "\n")).enumerated() {
             let value = try? JSONValue(parsing: Array(line))

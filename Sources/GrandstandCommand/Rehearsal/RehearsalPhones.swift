@@ -7,7 +7,7 @@ internal import GrandstandClient
 internal import JSON
 internal import MatchDriver
 
-/// Phones that follow the day's topics. Each follows one; the topics take turns.
+/// Phones that follow the day's topics. Each phone follows one topic; the topics are assigned in turn.
 struct RehearsalPhones: Sendable {
     /// The topic that one phone follows.
     private struct Interest: Hashable {

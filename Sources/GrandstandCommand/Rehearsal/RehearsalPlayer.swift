@@ -14,7 +14,7 @@ struct RehearsalPlayer: Sendable {
     /// The events by key.
     let declared: [String: DeclaredEvent]
     let limits: [AppEnvironment: Int]
-    /// `nil`: the states follow from the content types' rules.
+    /// `nil`: the states are made by the content types' rules.
     let feed: RehearsalFeed?
     let stage: RehearsalStage
     /// The real time at which the plan begins. Everything is declared before it.
@@ -37,11 +37,11 @@ struct RehearsalPlayer: Sendable {
     private static let channelGrace: TimeInterval = 20
     /// Seconds to wait for messages that are in progress after the last end.
     private static let patience: TimeInterval = 60
-    /// The shortest time before a message expires, in seconds, so that a fault on a compressed day does not last
-    /// longer.
+    /// The shortest time before a message expires, in seconds. A fault lasts longer on a compressed day, and messages
+    /// must not expire because of that.
     private static let shortestExpiration = 60
 
-    /// Registers the apps and their phones, however long that takes, and then begins.
+    /// Registers the apps and their phones, and then begins. The registration may take any time.
     static func play(
         _ plan: RehearsalPlan, _ declared: [String: DeclaredEvent], limits: [AppEnvironment: Int],
         contents: [RehearsalContent], feed: RehearsalFeed?, phones: RehearsalPhones, fault: RehearsalFault.Kind?,
@@ -119,14 +119,14 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    /// Whether an event is told states; others get broadcasts.
+    /// Whether the event gets states. Other events get broadcasts.
     private func isFed(_ index: Int) -> Bool {
         let script = plan.scripts[index]
         return script.isPlayed && (feed != nil || script.event.hasContentType)
     }
 
-    /// Tells the states of an event, one after the other: the recorded ones, or what its content type's rules can tell
-    /// apart. Without a recorded feed every state has some news, and every eighth rings.
+    /// Reports the states of an event, one after the other: the recorded ones, or states that the content type's rules
+    /// distinguish. Without a recorded feed every state is new, and every eighth rings.
     private func tell(_ index: Int) async throws {
         let planned = plan.scripts[index]
         guard let declared = declared[planned.event.key] else { return }
@@ -212,7 +212,7 @@ struct RehearsalPlayer: Sendable {
         }
     }
 
-    /// The event's deliveries by state; states without any are left out.
+    /// The number of the event's deliveries in each state, without states that have none.
     private func broadcasts(of event: RehearsalEvent) async throws -> [String: Int] {
         var (counts, cursor): ([String: Int], String?) = ([:], nil)
         repeat {
@@ -248,7 +248,7 @@ struct RehearsalPlayer: Sendable {
 }
 
 extension RehearsalRecord.Decision {
-    /// - Parameter broadcast: as the server answered.
+    /// - Parameter broadcast: the server's answer.
     fileprivate init(_ broadcast: GrandstandClient.Broadcast, event: Int, number: Int) {
         self.init(
             event: event, number: number, outcome: broadcast.outcome.flatMap { StateOutcome(rawValue: $0.rawValue) },
@@ -258,9 +258,9 @@ extension RehearsalRecord.Decision {
 }
 
 extension RehearsalRecord {
-    /// Adds what the server decided about a state.
+    /// Adds the server's decision about a state.
     ///
-    /// - Parameter isNew: the content was not told before.
+    /// - Parameter isNew: whether the content was not reported before.
     fileprivate mutating func note(
         _ decision: Organiser.Decision<GrandstandClient.StateAnswer>, event: Int, number: Int, isNew: Bool
     ) {
@@ -290,7 +290,7 @@ extension RehearsalRecord {
         }
     }
 
-    /// Adds what Apple accepted.
+    /// Adds the messages, channels and starts that Apple accepted.
     ///
     /// - Parameter apps: the apps with a limit.
     fileprivate mutating func observe(_ simulator: Simulator, apps: some Sequence<AppEnvironment>) {

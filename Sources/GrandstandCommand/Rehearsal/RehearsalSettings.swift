@@ -2,8 +2,8 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 
-/// The settings of the rehearsed server that affect what happens on a day: rates, limits, intervals. Its address,
-/// database, keys and APNs hosts are those of the rehearsal.
+/// The settings of the rehearsed server that affect the results: rates, limits, intervals. The rehearsal has its own
+/// address, database, keys and APNs hosts.
 enum RehearsalSettings {
     private static let kept: Set = [
         "GRANDSTAND_RATE_LIMIT", "GRANDSTAND_LOOKUP_RATE_LIMIT", "GRANDSTAND_MAX_CONNECTIONS",
@@ -15,7 +15,7 @@ enum RehearsalSettings {
 
     /// - Parameters:
     ///   - environment: this process's environment variables.
-    ///   - speed: the factor of compression. It also applies to the time for which channels are kept after an event.
+    ///   - speed: the factor of compression. It also divides GRANDSTAND_RETIRE_AFTER and GRANDSTAND_EVENT_QUIET_HOURS.
     /// - Throws: `ConfigurationError` with the name of the variable.
     static func of(_ environment: [String: String], speed: Double) throws -> [String: String] {
         var settings = environment.filter { kept.contains($0.key) }

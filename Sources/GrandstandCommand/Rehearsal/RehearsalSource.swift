@@ -42,7 +42,7 @@ struct RehearsalSource: Sendable {
         } channelLimit: { bundleID in
             let app = try ServerAccess.json(of: try await access.answer(to: .getApp(bundleID.rawValue)))
             guard case .number(let text) = app?["channelLimit"]?.kind, let limit = Int(text) else {
-                throw StartError("the key may not see the limits of \(bundleID): use one with the scope organise")
+                throw StartError("the key has no access to the limits of \(bundleID): use one with the scope organise")
             }
             return limit
         } contents: { bundleID in

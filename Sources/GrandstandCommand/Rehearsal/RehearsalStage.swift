@@ -9,14 +9,14 @@ internal import Logging
 internal import MatchDriver
 internal import Synchronization
 
-/// The running parts of a rehearsal: a simulator, a PostgreSQL, a server, and a second server process if the fault is
-/// to kill one.
+/// The running parts of a rehearsal: a simulator, a PostgreSQL, a server, and a second server process if the fault
+/// kills one.
 struct RehearsalStage: Sendable {
     let simulator: Simulator
     /// The address of the first server.
     let address: URL
     let organiser: Organiser
-    /// Seconds for which an alert rings, from the settings.
+    /// Seconds after which an alert is too old, from the settings.
     let alertFreshness: TimeInterval
     private let database: DatabaseSession
     private let replica: ChildProcess?

@@ -10,26 +10,29 @@ internal import JSON
 /// `grandstand season`: changes a season's events to match a calendar.
 struct SeasonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "season", abstract: "Events out of an iCalendar or CSV file.",
+        commandName: "season", abstract: "Events from an iCalendar or CSV file.",
         discussion: """
-            docs/organising.md has the members of PLAN. Exits 0 when it is done, also when nothing changed; 3 when more \
-            than a third of the events to come would be cancelled: none was, and --accept-removals does it; 1 when it \
-            failed. A run that broke off is finished by the next.
+            docs/organising.md describes the members of PLAN. Exits 0 on success, also if nothing changed. Exits 3 if \
+            more than a third of the future events would be cancelled: then none is cancelled, unless \
+            --accept-removals is given. Exits 1 on failure. The next run finishes an interrupted one.
             """,
         subcommands: [Preview.self, Apply.self])
 
-    /// The exit code if removals are held back because `--accept-removals` is missing.
+    /// The exit code if removals were not made because `--accept-removals` is missing.
     static let removalsHeldBack = ExitCode(3)
 
     /// The options of both verbs.
     struct Options: ParsableArguments {
         @OptionGroup var client: ClientOptions
         @Argument(help: "A JSON file: how the calendar is read, and which events its entries become.") var plan: String
-        @Argument(help: "The calendar: a file, an https URL, or - for standard input. Without it the plan's source.")
+        @Argument(
+            help: "The calendar: a file, an https URL, or - for standard input. Without it: the source in the plan.")
         var source: String?
-        @Flag(help: "Cancel the events of all entries that the calendar cancels or has no more, however many they are.")
+        @Flag(
+            help: "Cancel the events of all entries that the calendar cancels or no longer has, however many there are."
+        )
         var acceptRemovals = false
-        @Option(help: "The time zone of times that name none, or one that this machine does not know.")
+        @Option(help: "The time zone of times whose zone is missing or unknown on this machine.")
         var timeZone: String?
 
         func validate() throws {
@@ -47,9 +50,9 @@ struct SeasonCommand: AsyncParsableCommand {
             }
             let file = try await SeasonSource(source).read()
             do throws(CalendarFault) {
-                let wish = try CalendarPlan.Wish(
+                let request = try CalendarPlan.Request(
                     file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
-                return SeasonRun(server: access, declaration: declaration, wish: wish)
+                return SeasonRun(server: access, declaration: declaration, request: request)
             } catch {
                 throw StartError("\(source): line \(error.line): \(error.detail)")
             }
@@ -72,7 +75,7 @@ struct SeasonCommand: AsyncParsableCommand {
 
     struct Preview: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows what apply would do, and the apps' places before and after. Changes nothing.")
+            abstract: "Shows what apply would do, and the channel forecasts before and after. Changes nothing.")
         @OptionGroup var options: Options
 
         func run() async throws {
@@ -85,8 +88,8 @@ struct SeasonCommand: AsyncParsableCommand {
 
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes the season's events what the calendar says.",
-            discussion: "What somebody changed of an event by hand stays, unless the calendar changes the same.")
+            abstract: "Changes the season's events to match the calendar.",
+            discussion: "Changes that somebody made by hand stay, unless the calendar changes the same member.")
         @OptionGroup var options: Options
 
         func run() async throws {

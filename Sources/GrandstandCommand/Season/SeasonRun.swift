@@ -7,18 +7,18 @@ internal import GrandstandHTTP
 internal import JSON
 internal import Synchronization
 
-/// One run of a season. Its calendar has been read; the server's events are changed to match it.
+/// One run of a season. The calendar was already read. The run changes the server's events to match it.
 struct SeasonRun: Sendable {
     let server: ServerAccess
     let declaration: CalendarDeclaration
-    let wish: CalendarPlan.Wish
+    let request: CalendarPlan.Request
 
     private let documents = EventDocuments.api
 
-    init(server: ServerAccess, declaration: CalendarDeclaration, wish: CalendarPlan.Wish) {
+    init(server: ServerAccess, declaration: CalendarDeclaration, request: CalendarPlan.Request) {
         self.server = server
         self.declaration = declaration
-        self.wish = wish
+        self.request = request
     }
 
     /// The most requests at a time.
@@ -31,7 +31,7 @@ struct SeasonRun: Sendable {
     /// The report of what a run would do, without doing it.
     func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
         let situation = try await situation()
-        let plan = CalendarPlan(wish, situation, documents: documents)
+        let plan = CalendarPlan(request, situation, documents: documents)
         var report = CalendarReport(plan)
         report.before = try await forecasts()
         report.after = report.before
@@ -46,10 +46,10 @@ struct SeasonRun: Sendable {
 
     /// Applies the plan. If somebody else changed an event in the meantime, a new plan is made.
     ///
-    /// - Returns: the report of what was done, whether removals were held back, and the number of refused changes.
+    /// - Returns: the report on the changes, whether removals were not made, and the number of refused changes.
     func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
         let before = try await forecasts()
-        var plan = CalendarPlan(wish, try await situation(), documents: documents)
+        var plan = CalendarPlan(request, try await situation(), documents: documents)
         var report = CalendarReport(plan)
         (report.create, report.change, report.cancel) = ([], [], [])
         var refusals: [CalendarProblem] = []
@@ -67,10 +67,11 @@ struct SeasonRun: Sendable {
             guard results.values.contains(.changedMeanwhile) else { break }
             guard round < Self.rounds else {
                 refusals.append(
-                    CalendarProblem(line: nil, detail: "Others changed events each time; run it again.", uid: nil))
+                    CalendarProblem(
+                        line: nil, detail: "Somebody else changed events each time; run it again.", uid: nil))
                 break
             }
-            plan = CalendarPlan(wish, try await situation(), documents: documents)
+            plan = CalendarPlan(request, try await situation(), documents: documents)
         }
         report.unchanged += over
         report.problems = plan.problems + refusals
@@ -79,7 +80,7 @@ struct SeasonRun: Sendable {
         return (report, plan.shrinkage != nil, refusals.count)
     }
 
-    // MARK: What there is
+    // MARK: Reading
 
     /// The season's events, and other events that already have the keys of new entries.
     private func situation() async throws -> CalendarPlan.Situation {
@@ -87,7 +88,7 @@ struct SeasonRun: Sendable {
         var events = listed.events
         var situation = CalendarPlan.Situation(season: declaration.season, events: events, now: listed.now)
         let known = situation.known
-        let keys = Set(wish.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
+        let keys = Set(request.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
         let found = try await concurrently(Array(keys), "looking for events") { key -> (EventKey, SeasonEvent?, Bool) in
             let answer = try await server.answer(to: .getEvent(key.rawValue))
             switch answer.status {
@@ -157,21 +158,23 @@ struct SeasonRun: Sendable {
         } while cursor != nil
         return try declaration.apps.map { app in
             guard let forecast = found[app] else {
-                throw StartError("This key knows no app \(app.bundleID). `grandstand app put` registers it.")
+                throw StartError(
+                    "This key has no access to an app \(app.bundleID), or it is not registered. `grandstand app put` registers it."
+                )
             }
             return forecast
         }
     }
 
     private static let noEvent = StartError(
-        "This is no answer of Grandstand's, for it has events of another form: is GRANDSTAND_URL its address?")
+        "The answer has events of another form, so it is not from Grandstand: is GRANDSTAND_URL correct?")
 
     private static func event(_ answer: GrandstandClient.Answer) throws -> SeasonEvent {
         guard let event = try ServerAccess.json(of: answer).flatMap(SeasonEvent.init(shown:)) else { throw noEvent }
         return event
     }
 
-    // MARK: What is to be
+    // MARK: Writing
 
     /// The result of a write.
     private enum Result: Sendable, Equatable {

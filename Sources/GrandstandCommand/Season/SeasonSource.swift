@@ -6,7 +6,7 @@ internal import GrandstandClient
 /// The source of a calendar: a file, a URL, or standard input.
 struct SeasonSource {
     private let name: String
-    /// Seconds for the whole answer.
+    /// The most seconds for the whole answer.
     private let timeout: TimeInterval
 
     init(_ name: String, timeout: TimeInterval = 60) {
@@ -14,7 +14,8 @@ struct SeasonSource {
         self.timeout = timeout
     }
 
-    /// The calendar's bytes. Reading stops when there are more than a calendar may have; the parser then refuses them.
+    /// The calendar's bytes. Reading stops when there are more bytes than a calendar may have; the parser then refuses
+    /// them.
     ///
     /// - Throws: `StartError` with the reason why it cannot be read.
     func read() async throws -> [UInt8] {
@@ -22,7 +23,8 @@ struct SeasonSource {
         if name.contains("://"), let url = URL(string: name) {
             let scheme = url.scheme?.lowercased()
             guard scheme == "https" || scheme == "http" && Self.isLoopback(url) else {
-                throw StartError("\(name): only https is fetched, so that nobody changes the calendar on its way")
+                throw StartError(
+                    "\(name): only https URLs are allowed, so that nobody can change the calendar on its way")
             }
             return try await fetch(url)
         }
@@ -73,7 +75,7 @@ struct SeasonSource {
         let transport = URLSessionTransport(longestAnswer: timeout)
         let answer = try await transport.open(request)
         guard answer.status == 200 else {
-            let target = answer.headers["location"].map { "; it points to \($0), name that address" } ?? ""
+            let target = answer.headers["location"].map { "; it redirects to \($0), use that address" } ?? ""
             throw StartError("\(url.absoluteString): HTTP \(answer.status)\(target)")
         }
         var bytes: [UInt8] = []
@@ -81,7 +83,7 @@ struct SeasonSource {
             bytes += piece.prefix(most - bytes.count)
             if bytes.count >= most { break }
         }
-        // The session must live while it is read.
+        // The session must live while the answer is read.
         withExtendedLifetime(transport) {}
         return bytes
     }

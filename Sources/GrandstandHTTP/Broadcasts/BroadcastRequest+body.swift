@@ -52,7 +52,7 @@ extension BroadcastRequest {
     }
 
     private static let advice = "Leave alert out for an update that does not alert."
-    private static let startAdvice = "Apple starts no activity without one."
+    private static let startAdvice = "APNs starts an activity only with an alert that has a text."
 }
 
 /// The fields that drafts of broadcasts and of pushes share.

@@ -40,13 +40,13 @@ struct EventForms: PageGroup {
                 "Cancel \(event.specification.name)?",
                 [
                     "The event takes no more messages, what waits is not sent, and its channels retire.",
-                    "With a last end, cards on lock screens end, too: phones keep them otherwise until they are stale or "
-                        + "twelve hours old.",
-                    "It can be taken back as long as its channels are there; activities that got the end are over for good.",
+                    "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
+                        + "stale or twelve hours old.",
+                    "You can reopen the event while its channels exist. Activities that received the end stay ended.",
                 ],
                 choices: [
-                    Question.Option("Cancel it with a last end", "end", "true"),
-                    Question.Option("Cancel it without", "end", "false"),
+                    Question.Option("Cancel it and send the end", "end", "true"),
+                    Question.Option("Cancel it without an end", "end", "false"),
                 ], action: ConsolePath.event(key, "cancel"), back: ("Keep it", ConsolePath.event(key))))
     }
 
@@ -55,21 +55,22 @@ struct EventForms: PageGroup {
         let key = event.specification.key
         return .page(
             Question(
-                "Take the end of \(event.specification.name) back?",
+                "Reopen \(event.specification.name)?",
                 [
-                    "The event takes messages again, with the channels that still exist. An end that waits is withdrawn; "
-                        + "where one may have left, the newest content is sent once more, for phones that were offline.",
-                    "An activity that got the end is over: Apple lets nobody bring it back. The sooner, the fewer.",
+                    "The event takes messages again, with the channels that still exist. An end that is still "
+                        + "waiting is withdrawn. Where it may have been sent, the newest content is sent again, for phones that "
+                        + "were offline.",
+                    "An activity that received the end cannot be restored. The sooner you reopen, the fewer are lost.",
                 ],
                 facts: zip(event.specification.audiences, event.channels).prefix(50).map { audience, channel in
                     Fact(
                         audience.words,
                         .words(
                             channel.state == .deleted
-                                ? "its channel is gone, and who followed it is lost"
+                                ? "its channel was deleted; its followers are lost"
                                 : "channel: \(channel.state.rawValue)"))
-                }, choices: [Question.Option("Take it back", isDanger: false)],
-                action: ConsolePath.event(key, "reopen"), back: ("Leave it over", ConsolePath.event(key))))
+                }, choices: [Question.Option("Reopen it", isDanger: false)],
+                action: ConsolePath.event(key, "reopen"), back: ("Do not reopen it", ConsolePath.event(key))))
     }
 
     private func askToStart(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -100,7 +101,8 @@ struct EventForms: PageGroup {
         let key = try submission.visit.eventKey()
         let id = try submission.visit.id(orThrow: .broadcastNotFound)
         try await broadcasts.cancel(id, submission.visit.caller(of: .cancelBroadcast))
-        return .done(ConsolePath.event(key), notice: "It is withdrawn: what was true before it is true again.")
+        return .done(
+            ConsolePath.event(key), notice: "The broadcast was withdrawn. The earlier content is current again.")
     }
 
     private func cancel(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -118,13 +120,14 @@ struct EventForms: PageGroup {
             try await events.reopen(key, audiences: nil, $0)
         }
         return .done(
-            ConsolePath.event(key), notice: (["It goes on."] + reopening.texts("warnings")).joined(separator: " "))
+            ConsolePath.event(key),
+            notice: (["The event is reopened."] + reopening.texts("warnings")).joined(separator: " "))
     }
 
     private func start(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         _ = try await submission.onceAsJSON(.startEvent) { try await starts.startNow(key, isDry: false, $0) }
-        return .done(ConsolePath.event(key), notice: "The start goes now.")
+        return .done(ConsolePath.event(key), notice: "The start is being sent.")
     }
 
     private func stop(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -132,7 +135,7 @@ struct EventForms: PageGroup {
         try await starts.stop(key, submission.visit.caller(of: .stopStart))
         return .done(
             ConsolePath.event(key),
-            notice: "What of the start had not gone is stopped. “Start now” goes on with it.")
+            notice: "Pushes that were not sent yet are stopped. “Start now” sends them.")
     }
 
     /// Changes the times, unless somebody else has changed the event since the page was made. If the form was sent

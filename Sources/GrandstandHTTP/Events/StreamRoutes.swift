@@ -24,13 +24,13 @@ struct StreamRoutes: Sendable {
         let subject = LiveSubject(key, within: context.reach)
         let view = try views.open(subject, seen: request.headers[.lastEventID], for: reader)
         // The stream checks the key again with every heartbeat, so that a revoked key gets nothing more.
-        let secret = Gate.bearer(request.headers[.authorization]).map(String.init) ?? ""
+        let secret = RequestAuthenticator.bearer(request.headers[.authorization]).map(String.init) ?? ""
         let isAdmitted: @Sendable () async -> Bool = { [keys, now, access = Route.Access(to: .streamEvent)] in
             do {
                 guard let caller = try await keys.authenticate(secret), !caller.isExpired(at: now()) else {
                     return false
                 }
-                try Gate.check(caller, for: access)
+                try RequestAuthenticator.check(caller, for: access)
                 return true
             } catch let problem as Problem where problem.kind == .storeUnavailable {
                 return true

@@ -37,7 +37,7 @@ extension Visit {
     ///
     /// - Throws: `forbidden` if the key does not have the operation's scope.
     func caller(of operation: Contract.Operation) throws(Problem) -> Caller {
-        try Gate.check(key, for: Route.Access(to: operation))
+        try RequestAuthenticator.check(key, for: Route.Access(to: operation))
         return Caller(key: key)
     }
 }

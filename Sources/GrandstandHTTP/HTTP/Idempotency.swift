@@ -14,7 +14,7 @@ struct Idempotency: Sendable {
     /// can take.
     private static let lease = Duration.seconds(60)
     /// How long a repetition waits for the first request to finish.
-    private static let patience = Duration.seconds(10)
+    private static let waitLimit = Duration.seconds(10)
 
     /// Processes the request, or returns its stored answer.
     ///
@@ -32,7 +32,7 @@ struct Idempotency: Sendable {
         guard route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
             return try await route.answer(request, context)
         }
-        let secret = Gate.bearer(request.headers[.authorization]).map(String.init)
+        let secret = RequestAuthenticator.bearer(request.headers[.authorization]).map(String.init)
         guard let key = context.key, let secret else {
             return try await route.answer(request, context)
         }
@@ -91,7 +91,7 @@ struct Idempotency: Sendable {
         work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
         try await store.inSteps(
-            wanted, lease: Self.lease, patience: Self.patience, now: now, recover: recover, work: work)
+            wanted, lease: Self.lease, waitLimit: Self.waitLimit, now: now, recover: recover, work: work)
     }
 
     private static func kept(_ response: Response) async throws -> KeptAnswer {

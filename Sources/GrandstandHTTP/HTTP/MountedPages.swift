@@ -6,7 +6,7 @@ package import Hummingbird
 /// and they parse their requests and answer their errors themselves. They share request IDs, logs, metrics, limits and
 /// common headers with the API.
 package struct MountedPages: Sendable {
-    package typealias Respond = @Sendable (Request, APIContext, PageDoor) async throws -> Response
+    package typealias Respond = @Sendable (Request, APIContext, PageAccess) async throws -> Response
 
     /// `/console`. The pages answer for it and for everything below it.
     let path: String
@@ -17,12 +17,13 @@ package struct MountedPages: Sendable {
         self.respond = respond
     }
 
-    func mount(on router: Router<APIContext>, gate: Gate, idempotency: Idempotency) {
+    func mount(on router: Router<APIContext>, authenticator: RequestAuthenticator, idempotency: Idempotency) {
         for path in [path, path + "/**"] {
             for method in [HTTPRequest.Method.get, .post] {
                 router.on(RouterPath(path), method: method) { [respond] request, context in
                     try await respond(
-                        request, context, PageDoor(gate: gate, idempotency: idempotency, context: context))
+                        request, context,
+                        PageAccess(authenticator: authenticator, idempotency: idempotency, context: context))
                 }
             }
         }

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The rate limits of this process: one bucket for each key, for each address that fails to authenticate, and for each
-/// pair of an installation and an address that tries wrong secrets.
+/// The rate limits of this process. It counts all requests and, separately, lookups and installation requests by key;
+/// failed authentications and new installations by address; wrong secrets by installation and address.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
         /// Requests of one key per second; `nil`: no limit. Bursts may have twice as many.
@@ -35,16 +35,16 @@ package final class RateLimits: Sendable {
     private let installations: RateLimit.Policy?
     /// The limit of a key that ships in apps, for requests other than lookups and installations: strangers have such
     /// keys, and these requests query the database.
-    private let strangers = RateLimit.Policy(rate: 10, burst: 20)
+    private let clientAppPolicy = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
-    private let lookingUp = Mutex<[UUID: RateLimit]>([:])
-    private let registering = Mutex<[UUID: RateLimit]>([:])
+    private let lookupRequests = Mutex<[UUID: RateLimit]>([:])
+    private let installationRequests = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
     /// Wrong secrets for one installation from one address: ten, then one every ten seconds. The owner's app is not
     /// affected, because it has another address or sends the right secret.
     private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
-    private let guessing = Mutex<[Guess: RateLimit]>([:])
-    private let newcomers = Mutex<[String: RateLimit]>([:])
+    private let wrongSecrets = Mutex<[Guess: RateLimit]>([:])
+    private let newInstallations = Mutex<[String: RateLimit]>([:])
 
     private struct Guess: Hashable {
         let installation: UUID
@@ -66,14 +66,14 @@ package final class RateLimits: Sendable {
     ) -> RateLimit.Standing? {
         if access == LookupRoutes.access {
             guard let lookups else { return nil }
-            return lookingUp.withLock { Self.take(key, from: &$0, lookups, now) }
+            return lookupRequests.withLock { Self.take(key, from: &$0, lookups, now) }
         }
         if access == InstallationRoutes.access {
             guard let lookups else { return nil }
-            return registering.withLock { Self.take(key, from: &$0, lookups, now) }
+            return installationRequests.withLock { Self.take(key, from: &$0, lookups, now) }
         }
         if isForClientApps, access == .anyKey {
-            return keys.withLock { Self.take(key, from: &$0, strangers, now) }
+            return keys.withLock { Self.take(key, from: &$0, clientAppPolicy, now) }
         }
         guard let requests else { return nil }
         return keys.withLock { Self.take(key, from: &$0, requests, now) }
@@ -87,7 +87,7 @@ package final class RateLimits: Sendable {
 
     /// The limit of an address that has tried too many wrong secrets of this installation; `nil`: it may try.
     func refusesGuess(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
-        let standing = guessing.withLock {
+        let standing = wrongSecrets.withLock {
             $0[Guess(installation: installation, address: address)]?.look(guesses, at: now)
         }
         return standing.flatMap { $0.isExhausted ? $0 : nil }
@@ -97,7 +97,7 @@ package final class RateLimits: Sendable {
     ///
     /// - Returns: the address's limit; `nil`: there is no limit.
     func guessed(_ installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
-        _ = guessing.withLock {
+        _ = wrongSecrets.withLock {
             Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
         }
         return fail(address, at: now)
@@ -107,16 +107,16 @@ package final class RateLimits: Sendable {
     ///
     /// Only public addresses are limited. Other addresses belong to a proxy or a private network, and all phones may be
     /// behind one proxy.
-    func refusesNewcomer(from address: String, at now: Date) -> RateLimit.Standing? {
+    func refusesNewInstallation(from address: String, at now: Date) -> RateLimit.Standing? {
         guard let installations, Self.isPublic(address) else { return nil }
-        let standing = newcomers.withLock { $0[address]?.look(installations, at: now) }
+        let standing = newInstallations.withLock { $0[address]?.look(installations, at: now) }
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
     /// Counts a new installation.
     func registered(from address: String, at now: Date) {
         guard let installations, Self.isPublic(address) else { return }
-        _ = newcomers.withLock { Self.take(address, from: &$0, installations, now) }
+        _ = newInstallations.withLock { Self.take(address, from: &$0, installations, now) }
     }
 
     /// - Parameter address: in the form of `APIContext.address`; an unknown address counts as public.

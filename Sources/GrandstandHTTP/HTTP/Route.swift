@@ -126,14 +126,15 @@ struct RouteTable: Sendable {
 
     /// A router with all routes behind their checks, and with `pages`, which do their own checks.
     func router(
-        gate: Gate, idempotency: Idempotency, middleware: ProblemMiddleware.Settings, pages: MountedPages? = nil
+        authenticator: RequestAuthenticator, idempotency: Idempotency, middleware: ProblemMiddleware.Settings,
+        pages: MountedPages? = nil
     ) -> Router<APIContext> {
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
         for route in routes {
             router.on(RouterPath(route.operation.path), method: route.method) { request, context in
                 var context = context
-                context.key = try await gate.admit(request, context, to: route)
+                context.key = try await authenticator.admit(request, context, to: route)
                 // Probes may send any query; it is ignored.
                 if route.access != .open, let query = request.uri.query {
                     context.query = try QueryParameters(query, known: route.operation.query)
@@ -141,7 +142,7 @@ struct RouteTable: Sendable {
                 return try await idempotency.answer(request, context, route)
             }
         }
-        pages?.mount(on: router, gate: gate, idempotency: idempotency)
+        pages?.mount(on: router, authenticator: authenticator, idempotency: idempotency)
         return router
     }
 }

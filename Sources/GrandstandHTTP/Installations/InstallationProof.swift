@@ -61,7 +61,7 @@ struct InstallationProof: Sendable {
     func registering(
         _ limits: RateLimits, at now: Date, known: () async throws -> Void, _ register: () async throws -> Bool
     ) async throws -> Bool {
-        if let standing = limits.refusesNewcomer(from: address, at: now) {
+        if let standing = limits.refusesNewInstallation(from: address, at: now) {
             do {
                 try await known()
             } catch let problem as Problem where problem.kind == .installationNotFound {

@@ -13,7 +13,7 @@ struct KeyList: ConsolePage {
 
     init(_ page: Contract.Page<Contract.Key>, _ visit: Visit) {
         keys = Table(
-            "Keys, the newest first; the secret of none is kept", nothing: "No key is within your reach.",
+            "Keys, the newest first; secrets are not stored", nothing: "You can see no keys.",
             page.items.map { KeyReading($0, own: visit.key) },
             [
                 Column("Name") { [.link($0.name, $0.href), .words($0.isOwn ? "(yours)" : "")] },
@@ -22,7 +22,7 @@ struct KeyList: ConsolePage {
                 Column("State") { [.state($0.state)] },
                 Column("Last used") { [.moment($0.lastUsedAt, else: "never")] },
                 Column("Created") { [.moment($0.createdAt)] },
-                Column("Expires") { [.moment($0.expiresAt, else: "not")] },
+                Column("Expires") { [.moment($0.expiresAt, else: "never")] },
             ])
         scopes = APIKey.Scope.allCases.map { Choice($0.rawValue, label: $0.hint, isChosen: false) }
         boundTo = visit.key.reach.apps.map { $0.map(\.rawValue).joined(separator: ", ") } ?? ""
@@ -38,7 +38,7 @@ extension APIKey.Scope {
         case .device: "apps: register installations, and look channels up"
         case .organise: "events and broadcasts"
         case .operate: "channels, quotas, reconciliations, audit log"
-        case .admin: "everything, and apps and keys"
+        case .admin: "all of the above, apps and keys"
         }
     }
 }
@@ -101,14 +101,14 @@ struct KeyDetail: ConsolePage {
                 Fact("Secret begins", .code(key.prefix)), Fact("Scopes", .words(key.scopes)),
                 Fact("Apps", .quoted(key.apps)), Fact("Event keys", .code(key.eventKeys)),
                 Fact("Last used", .moment(key.lastUsedAt, else: "never")),
-                Fact("Created", .moment(key.createdAt)), Fact("Expires", .moment(key.expiresAt, else: "not")),
+                Fact("Created", .moment(key.createdAt)), Fact("Expires", .moment(key.expiresAt, else: "never")),
                 Fact("Revoked", .moment(shown.revokedAt)),
                 Fact(
                     "Replaced by", shown.replacedBy.map { Piece.link("another key", ConsolePath.key($0)) } ?? .words("")
                 ),
             ].said
         webhooks = Table(
-            "Webhooks that this key declared", nothing: "It declared none that are still there.", declared,
+            "Webhooks that this key declared", nothing: "None.", declared,
             [
                 Column("URL") { [.link($0.url, ConsolePath.webhook($0.id))] },
                 Column("Topics") { [.words($0.topics.map(\.rawValue).joined(separator: ", "))] },

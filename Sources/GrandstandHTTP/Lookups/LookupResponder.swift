@@ -70,7 +70,7 @@ package struct LookupResponder: Sendable {
     func answer(_ head: HTTPRequestHead) -> LookupResponse? {
         let started = ContinuousClock.now
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
-            let fields = Fields(head.headers), let secret = Gate.bearer(fields.authorization)
+            let fields = Fields(head.headers), let secret = RequestAuthenticator.bearer(fields.authorization)
         else { return nil }
         guard let finding = find(head.uri, secret) else { return nil }
         let now = now()
@@ -93,7 +93,8 @@ package struct LookupResponder: Sendable {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
-            let key = keys.known(secret), (try? Gate.check(key, for: LookupRoutes.access)) != nil, key.covers(bundleID)
+            let key = keys.known(secret), (try? RequestAuthenticator.check(key, for: LookupRoutes.access)) != nil,
+            key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {
             return replica.knownList(uri).map {

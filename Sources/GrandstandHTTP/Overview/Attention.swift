@@ -39,7 +39,7 @@ struct Attention: Sendable {
             add(
                 .warning,
                 "Apple did not answer a creation, and its list has channels that another system may have made as well. "
-                    + "None was taken. Look at the unmanaged ones: adopt or delete them.",
+                    + "The server adopted none of them. Check the unmanaged channels: adopt or delete them.",
                 channels("managed", "false"),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break

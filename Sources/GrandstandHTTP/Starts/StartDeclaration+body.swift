@@ -13,7 +13,7 @@ extension StartDeclaration {
     init(
         _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
     ) throws(Problem) {
-        let advice = "Apple starts no activity without one."
+        let advice = "APNs starts an activity only with an alert that has a text."
         faults.requireText(of: draft.alert, at: "/start/alert", advice)
         faults.requireTexts(of: draft.alertsByLocale ?? [:], at: "/start/alertsByLocale", advice)
         if let from = draft.at ?? startsAt {
@@ -21,7 +21,7 @@ extension StartDeclaration {
                 faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
             }
         } else {
-            faults.add("/start/at", "Say when: at, or startsAt of the event.")
+            faults.add("/start/at", "A start needs a time: set at, or the event's startsAt.")
         }
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType,

@@ -58,7 +58,7 @@ struct WebhookOperations: Sendable {
     /// Turns a webhook on or off, and changes nothing else.
     ///
     /// - Throws: the errors of `webhook`; `version-mismatch` if another writer was faster.
-    func turn(_ id: UUID, on isEnabled: Bool, _ caller: Caller) async throws {
+    func setEnabled(_ isEnabled: Bool, _ id: UUID, _ caller: Caller) async throws {
         let present = try await present(id, caller)
         var draft = present.draft
         draft.isEnabled = isEnabled

@@ -17,8 +17,8 @@ struct WebhookPages: PageGroup {
     var actions: [ActionRoute] {
         [
             ActionRoute("/webhooks", nil, create), ActionRoute("/webhooks/:id", nil, change),
-            ActionRoute("/webhooks/:id/pause", nil) { try await turn($0, on: false) },
-            ActionRoute("/webhooks/:id/resume", nil) { try await turn($0, on: true) },
+            ActionRoute("/webhooks/:id/pause", nil) { try await setEnabled(false, $0) },
+            ActionRoute("/webhooks/:id/resume", nil) { try await setEnabled(true, $0) },
             ActionRoute("/webhooks/:id/secret", nil, irreversible: true, rotate),
             ActionRoute("/webhooks/:id/test", nil, test),
             ActionRoute("/webhooks/:id/delete", nil, irreversible: true, delete),
@@ -67,14 +67,14 @@ struct WebhookPages: PageGroup {
         return .done(ConsolePath.webhook(visit.segment("id")), notice: "The webhook was changed.")
     }
 
-    private func turn(_ submission: Submission, on isEnabled: Bool) async throws -> PageRoute.Answer {
+    private func setEnabled(_ isEnabled: Bool, _ submission: Submission) async throws -> PageRoute.Answer {
         let visit = submission.visit
-        try await webhooks.turn(try visit.webhook, on: isEnabled, visit.caller(of: .putWebhook))
+        try await webhooks.setEnabled(isEnabled, try visit.webhook, visit.caller(of: .putWebhook))
         return .done(
             ConsolePath.webhook(visit.segment("id")),
             notice: isEnabled
-                ? "It is on: what waits is posted now."
-                : "It is paused: nothing new is written for it, and what is queued waits.")
+                ? "The webhook is enabled. Waiting messages are sent now."
+                : "The webhook is disabled. No new messages are queued; queued ones wait.")
     }
 
     private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -112,7 +112,7 @@ struct WebhookPages: PageGroup {
         }
         return .done(
             ConsolePath.webhookDelivery(visit.segment("delivery"), of: visit.segment("id")),
-            notice: "It is posted again, with a whole round of tries.")
+            notice: "The message is sent again, with all retries.")
     }
 
     private func draft(

@@ -20,7 +20,7 @@ public protocol ActivityHost: Sendable {
     /// The attributes and the present content of an activity, so that it can be started again.
     ///
     /// - Returns: `nil` if there is no such activity.
-    func wish(for activity: String) async -> WantedStart?
+    func savedStart(for activity: String) async -> WantedStart?
 
     /// Ends an activity. If it does not exist, nothing happens.
     ///

@@ -55,7 +55,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
-        // The shard that cannot record its answers rings when it has recorded them.
+        // The loop is rung when the shard with unrecorded answers has recorded them.
         guard !books.hasUnrecorded else { return .idle() }
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)

@@ -23,7 +23,7 @@ final class LookupLists: Sendable {
         let changesAt: Date?
         /// The number of changes that this process had made.
         let ownChanges: Int
-        /// Until then a change by another process may be missing from the body.
+        /// Until this time, a change by another process may be missing from the body.
         let restsUntil: ContinuousClock.Instant
     }
 

@@ -77,7 +77,7 @@ extension LookupReplica: Service {
         let news = backlog.withLock { $0.find(changes, from: start, to: end) }
         news.forEach(notice)
         if !news.isEmpty {
-            logger.debug("changes found in the journal before they were heard", metadata: ["count": "\(news.count)"])
+            logger.debug("changes found in the journal before their announcement", metadata: ["count": "\(news.count)"])
         }
     }
 

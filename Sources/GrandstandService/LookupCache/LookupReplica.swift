@@ -51,7 +51,7 @@ package final class LookupReplica: Sendable {
         var confirmedAt: Date?
         var questions: RecentQuestions<LookupName>
         /// Answers from the database for names that memory has not read yet, until it has. Otherwise a client that was
-        /// given a channel could be told a moment later that there is none.
+        /// given a channel could get the answer a moment later that there is none.
         var told: [LookupName: Told] = [:]
     }
 
@@ -177,7 +177,7 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// The answer from memory for an event that this process changed and the database could not be asked about since.
+    /// The answer from memory for an event that this process has changed and could not read again in time.
     ///
     /// - Throws: `store-unavailable` if memory has no answer.
     private func old(
@@ -226,6 +226,6 @@ package final class LookupReplica: Sendable {
     static let unread = Problem(
         .storeUnavailable,
         "The database cannot be asked now, and this server does not have the answer in memory. Try again in a moment, or "
-            + "another server; `grandstand doctor` tells what is wrong with the database.",
+            + "another server; `grandstand doctor` shows what is wrong with the database.",
         retryAfter: 1)
 }

@@ -11,7 +11,7 @@ package struct WebhookDispatcher: Service {
     package struct Settings: Sendable {
         /// The most posts at a time. A post waits for its receiver and costs little else.
         package var concurrency = 256
-        /// The most of these to one webhook, and to all webhooks of the same apps.
+        /// The most posts at a time to one webhook, and to all webhooks of the same apps.
         package var perWebhook = 4
         package var perApp = 16
         /// Seconds until another replica takes the messages of a replica that died. The lease is extended during a
@@ -125,10 +125,10 @@ package struct WebhookDispatcher: Service {
         ]
         if let reason = verdict.reason { metadata["reason"] = "\(reason)" }
         switch verdict {
-        case .delivered: logger.debug("message taken by its webhook", metadata: metadata)
+        case .delivered: logger.debug("message accepted by the receiver", metadata: metadata)
         case .retry(let at, _, _):
             metadata["next"] = "\(RFC3339.text(at))"
-            logger.info("message to a webhook goes again", metadata: metadata)
+            logger.info("message to a webhook will be posted again", metadata: metadata)
         case .failed, .gone: logger.warning("message to a webhook failed for good", metadata: metadata)
         }
     }

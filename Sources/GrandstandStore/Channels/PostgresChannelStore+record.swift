@@ -184,7 +184,7 @@ extension PostgresChannelStore {
             return given
         }
         try await connection.pipeline([
-            PostgresStartStore.restart(channel, of: eventKey), PostgresStartStore.ring(eventKey, now: now),
+            PostgresStartStore.restart(channel, of: eventKey), PostgresStartStore.makeDue(eventKey, now: now),
             WakeUps.wake([.lanes(channel.environment), .starts]),
         ])
     }

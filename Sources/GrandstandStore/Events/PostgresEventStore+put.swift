@@ -12,7 +12,8 @@ extension PostgresEventStore {
         let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
             let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
-            // The row is locked now, or was made here, so an event that another writer has just made is seen, too.
+            // The row is locked now. Check access again, because another writer may have created the event after
+            // `check`.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
                 // Another writer created it after the check.
@@ -27,13 +28,13 @@ extension PostgresEventStore {
             let (apps, moved, warnings) = try await Self.writeAudiences(
                 specification, isNew: created, now: now, on: connection)
             try await Self.writeStart(specification, by: actor, now: now, on: connection)
-            let told = DeclarationWarnings(
+            let declarationWarnings = DeclarationWarnings(
                 EventTimes(
                     startsAt: specification.startsAt?.inMicroseconds, endsAt: specification.endsAt?.inMicroseconds),
                 start: specification.start, now: now)
             let moving =
                 if let before {
-                    try await Self.move(told, from: before, specification.key, on: connection)
+                    try await Self.move(declarationWarnings, from: before, specification.key, on: connection)
                 } else { [String]() }
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
@@ -41,7 +42,7 @@ extension PostgresEventStore {
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return (created, warnings + moving + told.start + contents)
+            return (created, warnings + moving + declarationWarnings.start + contents)
         }
         guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
@@ -57,8 +58,8 @@ extension PostgresEventStore {
         case over
     }
 
-    /// Locks the event. Refuses a key that is reserved for other API keys, and a version of the event other than the
-    /// writer knows. A caller without access to the event learns nothing of its version.
+    /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. A
+    /// caller without access to the event learns nothing of its version.
     ///
     /// - Returns: the event's times; `nil`: it does not exist yet.
     private static func check(
@@ -76,14 +77,15 @@ extension PostgresEventStore {
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
     }
 
-    /// Moves what counts from the start of an event, whose row is locked: its scheduled broadcasts. A postponed event
-    /// loses its first update, so that it is scheduled again.
+    /// Moves broadcasts that are scheduled relative to the event's start. If the event is postponed, clears
+    /// `first_update_at`, so its state is `scheduled` again. The caller holds the row's lock.
     ///
     /// - Returns: warnings about scheduled broadcasts.
     private static func move(
-        _ told: DeclarationWarnings, from before: EventTimes, _ key: EventKey, on connection: PostgresConnection
+        _ declarationWarnings: DeclarationWarnings, from before: EventTimes, _ key: EventKey,
+        on connection: PostgresConnection
     ) async throws -> [String] {
-        guard before != told.after else { return [] }
+        guard before != declarationWarnings.after else { return [] }
         let key = key.rawValue
         let scheduled = try await connection.query(
             """
@@ -95,11 +97,11 @@ extension PostgresEventStore {
                 sendAt: try row.decode("send_at"), afterStart: try row.decode("send_after_start"))
         }
         var statements: [PostgresQuery] = []
-        if told.isPostponed(from: before) {
+        if declarationWarnings.isPostponed(from: before) {
             statements.append(
                 "update events set first_update_at = null where key = \(key) and first_update_at is not null")
         }
-        if let startsAt = told.after.startsAt, scheduled.contains(where: { $0.afterStart != nil }) {
+        if let startsAt = declarationWarnings.after.startsAt, scheduled.contains(where: { $0.afterStart != nil }) {
             statements += [
                 """
                 update broadcasts set send_at = \(startsAt) + make_interval(secs => send_after_start)
@@ -108,7 +110,7 @@ extension PostgresEventStore {
             ]
         }
         if !statements.isEmpty { try await connection.pipeline(statements) }
-        return told.moving(scheduled, from: before)
+        return declarationWarnings.moving(scheduled, from: before)
     }
 
     /// Writes the event's own row, and holds its lock until the commit.

@@ -15,7 +15,7 @@ extension PostgresEventStore {
             "update events set topics = \(topics) where key = \(key) and topics <> \(topics)",
             specification.start.map { declare($0, specification, by: actor) }
                 ?? "delete from event_starts where event_key = \(key)",
-            PostgresStartStore.ring(specification.key, now: now),
+            PostgresStartStore.makeDue(specification.key, now: now),
             "select pg_notify(\(WakeTopic.starts.rawValue), '') where \(specification.start != nil)",
         ])
     }

@@ -178,7 +178,7 @@ extension PostgresEventStore {
         else { return }
         try await connection.pipeline([
             "update event_starts set opens_at = \(window.from) where event_key = \(key.rawValue)",
-            PostgresStartStore.ring(key, now: now), WakeUps.wake([.starts]),
+            PostgresStartStore.makeDue(key, now: now), WakeUps.wake([.starts]),
         ])
     }
 

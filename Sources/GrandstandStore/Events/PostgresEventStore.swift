@@ -42,7 +42,7 @@ package struct PostgresEventStore: EventStore {
             e.version
         """
 
-    /// `Event.State` as an expression, for filters; a test compares the two.
+    /// `Event.State` in SQL, for filters. A test checks that it agrees with `Event.State`.
     static func state(now: Date) -> PostgresQuery {
         """
         case when e.cancelled_at is not null then 'cancelled' when e.ended_at is not null then 'ended'

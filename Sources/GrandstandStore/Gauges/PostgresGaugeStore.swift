@@ -3,7 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Counts of waiting work, by partial indexes of unsettled rows, so that ten years of settled ones cost nothing.
+/// Counts unsettled rows by partial indexes, so old settled rows cost nothing. Also reads the database size and the
+/// last reconciliations.
 package struct PostgresGaugeStore: GaugeStore {
     private let database: Database
 

@@ -2,13 +2,13 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Kept answers in the table `idempotency_keys`. Its unique index serialises repetitions over all replicas: a
-/// transaction that inserts a name that another one is inserting waits until that one ends.
+/// Stored answers in the table `idempotency_keys`. Its unique index serialises repetitions over all replicas: if two
+/// transactions insert the same ID, the second waits until the first ends.
 package struct PostgresIdempotencyStore: IdempotencyStore {
     let database: Database
     private let locks = KeyedLock<[UInt8]>()
 
-    /// Seconds an answer is kept.
+    /// Seconds for which an answer is stored.
     package static let lifetime: TimeInterval = 86_400
 
     package init(_ database: Database) { self.database = database }
@@ -32,17 +32,17 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         return outcome
     }
 
-    /// The row of a name.
+    /// The stored row of one idempotency key.
     struct Entry {
         var answer: [UInt8]?
         var resource: UUID?
-        /// Whether another request is carrying it out.
+        /// Whether another request holds the lease.
         var isTaken = false
-        /// The lease of the request that took it now.
+        /// The end of the lease that this call has just taken.
         var leasedUntil: Date?
     }
 
-    /// Takes the name, or returns its row. A name whose answer is older than `lifetime` is free.
+    /// Inserts the row for this idempotency key, or reads the existing one. A row older than `lifetime` is overwritten.
     ///
     /// - Throws: `idempotency-mismatch`.
     static func begin(
@@ -63,7 +63,10 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
             select fingerprint, answer, resource, leased_until from idempotency_keys where id = \(seal.id) for update
             """)
         guard let row = rows.first else {
-            throw Problem(.idempotencyInProgress, "The kept answer was just forgotten. Try again.", retryAfter: 1)
+            throw Problem(
+                .idempotencyInProgress,
+                "The stored answer for this Idempotency-Key has just expired. Send the request again.",
+                retryAfter: 1)
         }
         guard try row.decode([UInt8].self, "fingerprint") == seal.fingerprint else {
             throw Problem(
@@ -84,13 +87,13 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     }
 
     package func inSteps(
-        _ request: IdempotentRequest, lease: Duration, patience: Duration, now: @Sendable () -> Date,
+        _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
         work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
         let seal = Seal(request)
         return try await locks.withLock(seal.id) {
-            let entry = try await take(seal, lease: lease, patience: patience, now: now)
+            let entry = try await take(seal, lease: lease, waitLimit: waitLimit, now: now)
             if let answer = entry.answer { return IdempotentOutcome(answer: try seal.open(answer), isReplay: true) }
             do {
                 if let resource = entry.resource, let answer = try await recover(resource) {
@@ -108,10 +111,10 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     }
 
     private func take(
-        _ seal: Seal, lease: Duration, patience: Duration, now: @Sendable () -> Date
+        _ seal: Seal, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date
     ) async throws -> Entry {
         let clock = ContinuousClock()
-        let deadline = clock.now + patience
+        let deadline = clock.now + waitLimit
         while true {
             let moment = now()
             let leasedUntil = moment.addingTimeInterval(Double(lease.components.seconds)).inMicroseconds

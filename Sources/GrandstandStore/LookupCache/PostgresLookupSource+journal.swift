@@ -1,9 +1,8 @@
 package import Grandstand
 internal import Postgres
 
-/// The journal: a row of `lookup_journal` for each transaction and subject. Snapshots tell which rows are visible now
-/// and were not at an earlier look. Rising numbers could not tell that, because transactions do not commit in the order
-/// of their beginning.
+/// The journal: a row of `lookup_journal` for each transaction and subject. PostgreSQL snapshots show which rows became
+/// visible since the last read. A sequence cannot, because transactions commit in another order than they begin.
 extension PostgresLookupSource {
     package func position() async throws -> LookupPosition { try await changes(since: .newest).position }
 
@@ -12,8 +11,8 @@ extension PostgresLookupSource {
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
         let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
         let (changes, end) = try Self.read(rows) ?? ([], position)
-        // A standby is as recent as the last commit that it has. If there are no other commits, this makes one, and
-        // writes no row.
+        // A standby knows its age only from commits. If nothing changed and a standby is connected, commit once without
+        // writing a row.
         if end.text == position.text {
             try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
         }
@@ -22,9 +21,8 @@ extension PostgresLookupSource {
 
     /// The same at a standby, with the server that answered. The server changes after a failover or a promotion.
     ///
-    /// A standby's snapshots do not list which transactions are under way (`GetSnapshotData` keeps those with the
-    /// subtransactions), so the position there is before all of them. The age is asked for first, so that the data is
-    /// at least as recent.
+    /// A standby's snapshot does not list running transactions. So the position is its xmin: rows may be read twice,
+    /// but none is missed. The age is queried first, so that the data is at least as recent.
     func changesAtStandby(
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition, server: String) {
@@ -47,9 +45,9 @@ extension PostgresLookupSource {
         return (changes, end, try rows[0][0].decode("server"))
     }
 
-    /// - Parameter point: where the journal is now, as SQL.
+    /// - Parameter point: the journal's current position, as an SQL expression.
     private static func lines(since position: LookupPosition, at point: PostgresQuery) -> PostgresQuery {
-        // Rows with versions from `xmax` on are of another timeline: they were restored with a dump.
+        // Ignore versions from `xmax` on. This database has not reached them; they came from a restored dump.
         """
         select \(point) as position, pg_snapshot_xmin(s.snapshot)::text as floor,
             j.version::text as version, j.subject

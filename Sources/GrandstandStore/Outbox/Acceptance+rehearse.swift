@@ -40,7 +40,7 @@ extension Acceptance {
             outcome: decision.outcome, rule: decision.rule, goesAt: broadcast.goesAt, broadcast: broadcast)
     }
 
-    /// Broadcasts that waited on the lane before and are superseded after.
+    /// The broadcasts that waited on the lane and that the new one superseded.
     private static func replaced(_ before: Lane, _ after: Lane) -> [UUID] {
         let waiting = Set(before.pending.map(\.broadcast))
         return after.messages.filter { $0.state == .superseded && waiting.contains($0.broadcast) }.map(\.broadcast)

@@ -75,7 +75,7 @@ struct Acceptance {
     /// The progress of events that got states.
     private(set) var progress: [String: StateDecision.Progress] = [:]
     /// The results of states, for the counters.
-    private(set) var told: [Occurrence] = []
+    private(set) var occurrences: [Occurrence] = []
     /// The payloads of promoted broadcasts, with their events' defaults.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
@@ -254,7 +254,7 @@ struct Acceptance {
             targets[intake.target]?.progress = decision.progress
             progress[intake.eventKey.rawValue] = decision.progress
         }
-        told.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
+        occurrences.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
         return broadcast
     }
 

@@ -53,7 +53,7 @@ struct AcceptanceTransaction: Sendable {
                     }
                 }
             }
-            if !acceptance.told.isEmpty { Database.ends?.add(acceptance.told) }
+            if !acceptance.occurrences.isEmpty { Database.ends?.add(acceptance.occurrences) }
             if let departures { acceptance.depart(by: departures) }
             return (results, acceptance)
         } closing: { _, acceptance in

@@ -16,8 +16,8 @@ extension PostgresStartStore {
             guard let window, window.until > now else {
                 throw Problem(
                     .invalidRequest,
-                    "The start of \(key) was over at \(RFC3339.text(window?.until ?? now)). Declare the event with a "
-                        + "later until, or a later endsAt.")
+                    "The start of \(key) could be sent until \(RFC3339.text(window?.until ?? now)). Declare the event with "
+                        + "a later until, or a later endsAt.")
             }
             // It was asked for before and runs, so nothing changes.
             guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
@@ -28,7 +28,7 @@ extension PostgresStartStore {
                 where event_key = \(key.rawValue)
                 """,
                 AuditRows(by: actor, at: now).insert(.startRequested, .init(eventKey: key), of: asked.apps),
-                Self.ring(key, now: now),
+                Self.makeDue(key, now: now),
                 "select pg_notify(\(WakeTopic.starts.rawValue), '')",
             ])
             return actor.text
@@ -44,13 +44,13 @@ extension PostgresStartStore {
             try await connection.pipeline([
                 "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)",
                 AuditRows(by: actor, at: now).insert(.startStopped, .init(eventKey: key), of: asked.apps),
-                Self.ring(key, now: now),
+                Self.makeDue(key, now: now),
                 "select pg_notify(\(WakeTopic.starts.rawValue), '')",
             ])
         }
     }
 
-    private struct Asked {
+    private struct LockedStart {
         let declaration: StartDeclaration
         let startsAt: Date?
         let endsAt: Date?
@@ -60,10 +60,12 @@ extension PostgresStartStore {
         let apps: Set<BundleID>
     }
 
-    /// Locks an event's declared start, after the event itself: as declarations do.
+    /// Locks the event's row, then the row of its start: the same order as in `put`, against deadlocks.
+    ///
+    /// - Throws: if the event does not exist or is over, or has no start.
     private static func lock(
         _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
-    ) async throws -> Asked {
+    ) async throws -> LockedStart {
         let events = try await connection.query(
             """
             select starts_at, ends_at, ended_at is not null or cancelled_at is not null as is_over
@@ -72,7 +74,7 @@ extension PostgresStartStore {
         guard let event = events.first else { throw Problem.noEvent(key) }
         try await EventReach.require(reach, event: key, on: connection)
         guard try !event.decode(Bool.self, "is_over") else {
-            throw Problem(.eventEnded, "The event \(key) is over: nothing of it is started any more.")
+            throw Problem(.eventEnded, "The event \(key) is over, so it cannot be started.")
         }
         let rows = try await connection.query(
             """
@@ -83,7 +85,7 @@ extension PostgresStartStore {
         guard let row = rows.first else {
             throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
         }
-        return Asked(
+        return LockedStart(
             declaration: try row.startDeclaration(), startsAt: try event.decode("starts_at"),
             endsAt: try event.decode("ends_at"), askedAt: try row.decode("asked_at"),
             askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
@@ -91,7 +93,7 @@ extension PostgresStartStore {
     }
 
     /// Makes the open runs of an event due now.
-    static func ring(_ key: EventKey, now: Date) -> PostgresQuery {
+    static func makeDue(_ key: EventKey, now: Date) -> PostgresQuery {
         """
         update fan_outs set due_at = \(now)
         where event_key = \(key.rawValue) and policy = 'start' and closed_at is null

@@ -6,7 +6,7 @@ internal import Postgres
 /// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`.
 package struct PostgresStartStore: StartStore {
     let database: Database
-    /// For claims and verdicts: they do not wait for people's requests.
+    /// The connections for claims and results, so that they do not wait behind API requests.
     let dispatch: Database
     /// For queries that count followers.
     let reports: Database
@@ -30,7 +30,7 @@ package struct PostgresStartStore: StartStore {
             """)
     }
 
-    /// Reads the runs that are open, which are few, and asks each for the head of its queue.
+    /// The next time at which a start opens or a queued push is due. It reads one row for each open run; there are few.
     package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await dispatch.query(
             """
@@ -44,7 +44,7 @@ package struct PostgresStartStore: StartStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// When the first of the queue of a run `r` is due; null: it is empty.
+    /// The due time of the first unsent entry in the queue of run `r`; null if the queue is empty.
     static let headOfQueue: PostgresQuery =
         "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
 

@@ -62,7 +62,7 @@ final class ClientCall: @unchecked Sendable {
 
     var isAnswered: Bool { continuation == nil }
     var unsent: Int { request.body.count - sent }
-    /// Whether the next fields belong to the final answer or to an informational one before it.
+    /// Whether the final status has not come yet, so that the next HEADERS are not trailers.
     var awaitsFinalHeaders: Bool { status < 200 }
 
     /// Sets the outcome. Returns `nil` if there already was one; then nothing changes.

@@ -10,19 +10,19 @@ struct RateLimitsTests {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         for address in ["93.184.216.34", "2a00:1450:4001:8"] {
             for _ in 0..<60 {
-                #expect(limits.refusesNewcomer(from: address, at: now) == nil)
+                #expect(limits.refusesNewInstallation(from: address, at: now) == nil)
                 limits.registered(from: address, at: now)
             }
-            #expect(limits.refusesNewcomer(from: address, at: now)?.reset == 1)
-            #expect(limits.refusesNewcomer(from: address, at: now.addingTimeInterval(1)) == nil)
+            #expect(limits.refusesNewInstallation(from: address, at: now)?.reset == 1)
+            #expect(limits.refusesNewInstallation(from: address, at: now.addingTimeInterval(1)) == nil)
         }
         for address in ["127.0.0.1", "10.1.2.3", "192.168.0.7", "0:0:0:0", "fd00:1:2:3"] {
             for _ in 0..<100 { limits.registered(from: address, at: now) }
-            #expect(limits.refusesNewcomer(from: address, at: now) == nil, "\(address)")
+            #expect(limits.refusesNewInstallation(from: address, at: now) == nil, "\(address)")
         }
         let unlimited = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
         for _ in 0..<100 { unlimited.registered(from: "93.184.216.34", at: now) }
-        #expect(unlimited.refusesNewcomer(from: "93.184.216.34", at: now) == nil)
+        #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
     }
 
     @Test func `what a key of client apps may ask beside lookups is bounded, whatever the settings are`() {

@@ -136,7 +136,7 @@ struct RouteWorld {
 
     private var router: Router<APIContext> {
         RouteTable(routes: api.table.routes + api.health().routes + others).router(
-            gate: Gate(
+            authenticator: RequestAuthenticator(
                 keys: FakeKeys(Self.keys), uses: NoUses(), limits: limits, now: { Self.now }, onTrust: { _ in }),
             idempotency: Idempotency(store: idempotency, now: { Self.now }),
             middleware: .init(

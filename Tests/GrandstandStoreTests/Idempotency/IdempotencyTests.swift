@@ -136,7 +136,7 @@ struct IdempotencyTests {
                 -> IdempotentOutcome
             {
                 try await store.inSteps(
-                    Self.request("k", content), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    Self.request("k", content), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
                     recover: { _ in nil }, work: work)
             }
             let kind = try await problem { try await steps("POST /x {}") { throw refusal } }
@@ -154,7 +154,7 @@ struct IdempotencyTests {
             let store = PostgresIdempotencyStore(Database(stores.pool))
             func steps(_ content: String = "POST /x {}") async throws -> IdempotentOutcome {
                 try await store.inSteps(
-                    Self.request("k", content), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    Self.request("k", content), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
                     recover: { Self.answer($0.uuidString, status: 201) },
                     work: {
                         _ = try await Self.reserve(stores)
@@ -255,16 +255,16 @@ struct IdempotencyTests {
             }
             let early = try await problem {
                 try await store.inSteps(
-                    Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now },
+                    Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
                     recover: { _ in nil }, work: { try await Self.work(stores) })
             }
             #expect(early == .idempotencyInProgress)
             let outcome = try await store.inSteps(
-                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },
+                Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now + 61 },
                 recover: { Self.answer($0.uuidString, status: 201) }, work: { try await Self.work(stores) })
             #expect(outcome == IdempotentOutcome(answer: Self.answer(id.uuidString, status: 201), isReplay: true))
             let third = try await store.inSteps(
-                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now + 61 },
+                Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now + 61 },
                 recover: { _ in nil }, work: { try await Self.work(stores) })
             #expect(third.answer == outcome.answer)
         }
@@ -275,12 +275,12 @@ struct IdempotencyTests {
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let kind = try await problem {
                 try await store.inSteps(
-                    Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now }, recover: { _ in nil },
+                    Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now }, recover: { _ in nil },
                     work: { throw Problem(.apnsUnanswered, "silence") })
             }
             #expect(kind == .apnsUnanswered)
             let outcome = try await store.inSteps(
-                Self.request(), lease: .seconds(60), patience: .zero, now: { stores.now }, recover: { _ in nil },
+                Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now }, recover: { _ in nil },
                 work: { try await Self.work(stores) })
             #expect(!outcome.isReplay)
         }

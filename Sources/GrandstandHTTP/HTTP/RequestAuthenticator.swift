@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 
 /// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
-struct Gate: Sendable {
+struct RequestAuthenticator: Sendable {
     let keys: any KeyStore
     let uses: any KeyUseRecorder
     let limits: RateLimits

@@ -6,13 +6,12 @@ internal import HTTP2
 internal import Logging
 
 /// The checks at Apple: first the connection, then Apple's answer for each app.
-struct DoctorAtApple: Sendable {
+struct AppleChecks: Sendable {
     private let configuration: Configuration
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// The smallest clock difference that is reported, in seconds. APNs accepts tokens up to an hour old, but none from
-    /// the future.
+    /// The largest clock difference in seconds that passes the check.
     private static let clockTolerance = 60.0
 
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Date, logger: Logger) {
@@ -29,7 +28,7 @@ struct DoctorAtApple: Sendable {
                 ("manage", configuration.endpoints.manage), ("send", configuration.endpoints.send),
             ] {
                 guard let endpoint = endpoints[environment] else { continue }
-                let (steps, isOpen) = await wayTo(endpoint, use: "\(use), \(environment.rawValue)")
+                let (steps, isOpen) = await connectionChecks(endpoint, use: "\(use), \(environment.rawValue)")
                 checks += steps
                 if use == "manage", isOpen { reachable.insert(environment) }
             }
@@ -52,11 +51,11 @@ struct DoctorAtApple: Sendable {
         return checks
     }
 
-    // MARK: The way there
+    // MARK: Connection
 
     private static let steps = ["DNS", "TCP", "TLS", "HTTP/2"]
 
-    private func wayTo(_ endpoint: Endpoint, use: String) async -> (checks: [DoctorCheck], isOpen: Bool) {
+    private func connectionChecks(_ endpoint: Endpoint, use: String) async -> (checks: [DoctorCheck], isOpen: Bool) {
         let subject = "\(endpoint.authority), \(use)"
         var settings = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
         settings.trustRoots = configuration.trustRoots
@@ -101,10 +100,11 @@ struct DoctorAtApple: Sendable {
         guard let answer = try? await connection.send(request, timeout: configuration.requestTimeout) else {
             return DoctorCheck(
                 "clock", of: subject, .warning, "no answer within \(configuration.requestTimeout)",
-                next: "try again; if it stays so, look at Apple's system status page")
+                next: "try again; if this continues, check Apple's system status page")
         }
         guard let text = answer[header: "date"], let date = HTTPDate.parse(text) else {
-            return DoctorCheck("clock", of: subject, .skipped, "the server names no date; the token check tells")
+            return DoctorCheck(
+                "clock", of: subject, .skipped, "the answer has no Date header; the check `token` shows a wrong clock")
         }
         return Self.clock(offBy: now().timeIntervalSince(date), subject)
     }
@@ -117,7 +117,7 @@ struct DoctorAtApple: Sendable {
             next: "set this machine's clock by NTP: provider tokens carry its time")
     }
 
-    // MARK: What Apple says to an app
+    // MARK: Apps
 
     private func appChecks(_ address: APNsAddress, _ client: APNsClient, _ subject: String) async -> [DoctorCheck] {
         let answer = await client.listChannels(at: address)

@@ -3,8 +3,8 @@ package import Grandstand
 
 /// The functions of the API that pages may use for one request: authenticate a secret, count the request, and perform a
 /// form's work once.
-package struct PageDoor: Sendable {
-    let gate: Gate
+package struct PageAccess: Sendable {
+    let authenticator: RequestAuthenticator
     let idempotency: Idempotency
     let context: APIContext
 
@@ -12,8 +12,8 @@ package struct PageDoor: Sendable {
     ///
     /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     package func identify(_ secret: String) async throws -> APIKey {
-        let key = try await gate.identify(secret, context, for: .anyKey)
-        gate.uses.used(key.id, at: gate.now())
+        let key = try await authenticator.identify(secret, context, for: .anyKey)
+        authenticator.uses.used(key.id, at: authenticator.now())
         return key
     }
 
@@ -21,12 +21,12 @@ package struct PageDoor: Sendable {
     ///
     /// - Throws: `rate-limited`.
     package func resume(_ key: APIKey) throws(Problem) {
-        gate.uses.used(try gate.resume(key, context, for: .anyKey).id, at: gate.now())
+        authenticator.uses.used(try authenticator.resume(key, context, for: .anyKey).id, at: authenticator.now())
     }
 
     /// Counts a wrong secret as a failure of the caller's address. Returns `detail` as the problem, or `rate-limited`
     /// after too many failures.
-    package func refusal(_ detail: String) -> Problem { gate.refusal(detail, context, gate.now()) }
+    package func refusal(_ detail: String) -> Problem { authenticator.refusal(detail, context, authenticator.now()) }
 
     /// Performs a form's work once, and stores its answer.
     ///
@@ -57,7 +57,7 @@ package struct PageDoor: Sendable {
     /// - Throws: `unauthenticated` if there is no stored answer.
     package func answered(_ name: String, of key: UUID, secret: String) async throws -> [UInt8] {
         try await once(name, of: key, secret: secret) {
-            throw Problem(.unauthenticated, "Nothing is kept of this request.")
+            throw Problem(.unauthenticated, "No answer is stored for this form.")
         }
     }
 }
