@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// A program run to its end, with its output.
+/// The result of a program that ran to its end.
 struct CapturedRun: Sendable {
     let ending: ChildProcess.Ending
     /// Standard output and standard error, in the order written.
     let output: String
 
-    /// The last line that says something.
+    /// The last line that is not empty.
     var lastLine: String { Self.lines(of: output).last ?? "nothing" }
 
-    /// The line that tells most of a failure, see `complaint(in:)`.
+    /// The most useful line after a failure, see `complaint(in:)`.
     var complaint: String { Self.complaint(in: output) }
 
-    /// PostgreSQL follows an error with hints and what it did about it: the last line that is an error, else the last.
+    /// PostgreSQL prints hints and reactions after an error. So this is the last line that is an error; without one,
+    /// the last line.
     static func complaint(in output: String) -> String {
         let lines = lines(of: output)
         let isError = { (line: String) in ["error:", "FATAL:", "PANIC:"].contains { line.contains($0) } }
@@ -23,12 +24,12 @@ struct CapturedRun: Sendable {
         output.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
     }
 
-    /// Runs a program; `input` (a few lines) is what it reads.
+    /// Runs a program with `input` (a few lines) as its standard input.
     ///
-    /// - Throws: `SystemError` when it cannot be started.
+    /// - Throws: `SystemError` if it cannot be started.
     static func of(_ arguments: [String], environment: [String: String], input: String = "") async throws -> CapturedRun
     {
-        // Files, not pipes: they need no reader while it writes, and nothing blocks.
+        // Files instead of pipes: they need no reader while the program writes, and nothing blocks.
         let output = try Descriptor.temporaryFile()
         let text = try Descriptor.temporaryFile()
         try text.write(input)
@@ -39,10 +40,10 @@ struct CapturedRun: Sendable {
     }
 }
 
-/// The environment of the programs we start.
+/// The environment of the programs that this library starts.
 enum ChildEnvironment {
-    /// Nothing of ours but the way to programs and libraries: PGDATA, PGPORT and their like are for other databases.
-    /// Messages are in English, because we read them; times are in UTC.
+    /// Only the paths to programs and libraries are passed on, because variables such as PGDATA and PGPORT are for
+    /// other databases. Messages are in English, because they are parsed; times are in UTC.
     static func make(_ ours: [String: String] = ProcessInfo.processInfo.environment) -> [String: String] {
         var environment = ["LC_ALL": "C", "TZ": "UTC"]
         for name in ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR"] {

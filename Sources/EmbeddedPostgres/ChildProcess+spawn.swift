@@ -11,7 +11,7 @@ internal import Foundation
 #endif
 
 extension ChildProcess {
-    /// `posix_spawn` with everything a child could inherit by accident taken away.
+    /// Calls `posix_spawn` so that the child inherits nothing by accident.
     static func spawn(
         _ arguments: [String], environment: [String: String], descriptors: [Int32: Descriptor]
     ) throws -> pid_t {
@@ -28,7 +28,7 @@ extension ChildProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
 
         setSignals(of: &attributes)
-        // Descriptors above every number asked for, so that placing one does not overwrite another still to be placed.
+        // Copies with numbers above all requested ones, so that setting one does not overwrite another.
         let clear = (descriptors.keys.max() ?? 2) + 1
         let copies = try descriptors.mapValues { try $0.copy(from: clear) }
         for number: Int32 in 0...2 where copies[number] == nil {
@@ -37,11 +37,12 @@ extension ChildProcess {
         }
         for (number, copy) in copies { posix_spawn_file_actions_adddup2(&actions, copy.number, number) }
         #if !canImport(Darwin)
-            // Not every descriptor of a process is close-on-exec: a leaked socket would keep its port taken.
+            // Some descriptors of a process may not be close-on-exec, and an inherited socket would keep its port in
+            // use.
             closeOthers(from: max(clear, 3), in: &actions)
         #endif
 
-        // Our working directory may be closed to the account the child changes to, and must not be held busy by it.
+        // The child's account may have no access to our working directory, and the child must not keep it in use.
         changeFolder(to: "/", in: &actions)
 
         let argv = arguments.map { strdup($0) } + [nil]
@@ -57,10 +58,11 @@ extension ChildProcess {
     }
 
     #if !canImport(Darwin)
-        /// POSIX_SPAWN_SETSID, which glibc shows only to C programs that ask for its extensions.
+        /// POSIX_SPAWN_SETSID, which glibc defines only for C programs that ask for its extensions.
         private static let spawnSetSID: Int32 = 0x80
 
-        /// Every descriptor from `lowest` up. glibc 2.34 does it race-free; on older ones those open now are closed.
+        /// Closes all descriptors from `lowest` up. glibc 2.34 does it without a race; with an older one, those that
+        /// are open now are closed.
         private static func closeOthers(from lowest: Int32, in actions: inout SpawnActions) {
             typealias CloseFrom = @convention(c) (UnsafeMutablePointer<SpawnActions>, Int32) -> Int32
             if let symbol = dlsym(anywhere, "posix_spawn_file_actions_addclosefrom_np") {
@@ -74,7 +76,7 @@ extension ChildProcess {
         }
     #endif
 
-    /// glibc has it from 2.29 on; before, the child stays where we are.
+    /// glibc has this function from 2.29 on. With an older one the child keeps the working directory.
     private static func changeFolder(to path: String, in actions: inout SpawnActions) {
         typealias AddChdir = @convention(c) (UnsafeMutablePointer<SpawnActions>, UnsafePointer<CChar>) -> Int32
         guard let symbol = dlsym(anywhere, "posix_spawn_file_actions_addchdir_np") else { return }
@@ -91,8 +93,8 @@ extension ChildProcess {
     }
 
     private static func setSignals(of attributes: inout SpawnAttributes) {
-        // A server ignores SIGPIPE, and SIGINT and SIGTERM while it handles them elsewhere; a shell that inherits an
-        // ignored signal can never catch it.
+        // A server ignores SIGPIPE, and SIGINT and SIGTERM while it handles them in another way. A shell that inherits
+        // an ignored signal can never catch it.
         var defaults = sigset_t()
         sigfillset(&defaults)
         sigdelset(&defaults, SIGKILL)

@@ -7,14 +7,14 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A child process that starts with nothing of ours but what it is given: in its own session, so that Ctrl-C in a
-/// terminal does not reach it; signals at their defaults; no descriptor but those named.
+/// A child process that inherits only what it is given. It has its own session, so that Ctrl-C in a terminal does not
+/// reach it; its signals have their defaults; and it has only the named descriptors.
 final class ChildProcess: Sendable {
     /// How a process ended.
     enum Ending: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
-        /// Another part of the process took its status: the process ignores SIGCHLD.
+        /// Other code in this process took its status, or the process ignores SIGCHLD.
         case unknown
 
         var isSuccess: Bool { self == .exited(0) }
@@ -28,19 +28,20 @@ final class ChildProcess: Sendable {
     let pid: pid_t
     private let state = Mutex(State.running([]))
 
-    /// Starts `arguments[0]`, an absolute path. `descriptors` are ours to keep: the child gets copies at the numbers
-    /// named; standard input is empty and standard output and error go nowhere unless named.
+    /// Starts `arguments[0]`, an absolute path. The child gets copies of `descriptors` with these numbers. Unless they
+    /// are named, standard input is empty, and standard output and error are discarded.
     ///
-    /// - Throws: `SystemError` when it cannot be started.
+    /// - Throws: `SystemError` if it cannot be started.
     init(_ arguments: [String], environment: [String: String], descriptors: [Int32: Descriptor] = [:]) throws {
         pid = try Self.spawn(arguments, environment: environment, descriptors: descriptors)
-        // A thread of its own: a blocking wait has no place on the threads that run async code.
+        // A separate thread, because a wait that blocks must not use the threads of async code.
         let waiter = Thread { [self] in finish(Self.wait(for: pid)) }
         waiter.stackSize = 256 << 10
         waiter.start()
     }
 
-    /// How it ended; waits for that. Cancelling the caller does not end the wait: end the child.
+    /// Waits for its end and returns how it ended. Cancelling the caller does not stop the wait, so end the child
+    /// instead.
     var ending: Ending {
         get async {
             await withCheckedContinuation { continuation in
@@ -57,7 +58,7 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// How it ended, or nil while it runs.
+    /// How it ended; nil while it runs.
     var endingSoFar: Ending? {
         state.withLock { if case .ended(let ending) = $0 { ending } else { nil } }
     }
@@ -76,7 +77,7 @@ final class ChildProcess: Sendable {
         while waitpid(pid, &status, 0) == -1 {
             guard errno == EINTR else { return .unknown }
         }
-        // The two macros Swift does not import: the low seven bits are the signal, the next eight the exit status.
+        // Two macros that Swift does not import: the low seven bits are the signal, the next eight the exit status.
         let signal = status & 0x7F
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
     }

@@ -6,8 +6,8 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// The first start: `initdb` and the database, in a folder beside, which takes the data's name when it is complete. A
-/// first start that was cut short leaves nothing half-made.
+/// The first start: runs `initdb` and creates the database in a temporary folder, which gets its final name when
+/// everything is complete. So an interrupted first start leaves nothing incomplete.
 struct ClusterCreation: Sendable {
     let layout: ClusterLayout
     let settings: ServerSettings
@@ -15,7 +15,7 @@ struct ClusterCreation: Sendable {
     let launcher: Launcher
     let account: PostgresAccount?
 
-    /// - Throws: `PostgresClusterError.initdbFailed` with what it said last; `SystemError` for a folder's trouble.
+    /// - Throws: `PostgresClusterError.initdbFailed` with its last message; `SystemError` for a problem with a folder.
     func run() async throws {
         removeLeftovers()
         let new = "\(layout.data)\(Self.suffix)\(UUID().uuidString)"
@@ -30,7 +30,7 @@ struct ClusterCreation: Sendable {
             guard rename(new, layout.data) == 0 else {
                 throw SystemError(code: errno, call: "make \(layout.data)")
             }
-            // The new name is on disk before anything is committed under it.
+            // Write the new name to disk before anything is committed in the folder.
             if settings.durable { fsync(try Descriptor.open(layout.directory, O_RDONLY).number) }
         } catch {
             try? FileManager.default.removeItem(atPath: new)

@@ -6,11 +6,11 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// The folders a cluster lives in.
+/// The folders of a cluster.
 enum ClusterFolder {
-    /// Makes the directory when it is missing, and returns its one true path.
+    /// Creates the directory if it does not exist, and returns its path without symbolic links.
     ///
-    /// Made by root it can be passed through, but not listed: the server's account has to reach its data.
+    /// If root creates it, other accounts may enter but not list it, because the server's account must reach its data.
     static func make(_ directory: String) throws -> String {
         let path = URL(fileURLWithPath: directory).standardizedFileURL.path
         if FileOwner(path: path) == nil {
@@ -27,16 +27,16 @@ enum ClusterFolder {
         return String(cString: resolved)
     }
 
-    /// Makes one folder with these permissions, whatever the umask is.
+    /// Creates a folder with these permissions, independent of the umask.
     static func make(_ path: String, permissions: mode_t) throws {
         guard mkdir(path, permissions) == 0, chmod(path, permissions) == 0 else {
             throw SystemError(code: errno, call: "make the folder \(path)")
         }
     }
 
-    /// The major version the data was made by, nil when there is no data.
+    /// The major version of PostgreSQL that created the data; nil: there are no data.
     ///
-    /// - Throws: `PostgresClusterError` when something else is in its place.
+    /// - Throws: `PostgresClusterError` if there is something else in its place.
     static func version(_ layout: ClusterLayout) throws -> String? {
         let version = try? String(contentsOfFile: layout.version, encoding: .utf8)
         if let version = version?.trimmingCharacters(in: .whitespacesAndNewlines), !version.isEmpty { return version }
@@ -54,11 +54,12 @@ enum ClusterFolder {
     }
 }
 
-/// The folder of the socket: an account that can enter it can do everything in the database.
+/// The folder of the socket. An account that can enter it can do everything in the database.
 struct SocketFolder: Sendable {
     let layout: ClusterLayout
 
-    /// Makes it, or takes it as it is when it can only be ours: under a temporary folder another user could have been first.
+    /// Creates it. An existing one is used only if it certainly belongs to us, because another user could have created
+    /// it in a temporary folder.
     func make(for account: PostgresAccount?) throws {
         let path = layout.socketFolder
         let owner = account?.userID ?? geteuid()
@@ -73,7 +74,8 @@ struct SocketFolder: Sendable {
         }
     }
 
-    /// Removes the sockets of servers that are no more; one with a process number that lives again would stop the start.
+    /// Removes the sockets of servers that have ended. A socket whose process number is in use again would prevent the
+    /// start.
     func clear() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: layout.socketFolder) {
             unlink("\(layout.socketFolder)/\(name)")

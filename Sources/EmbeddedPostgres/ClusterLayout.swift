@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The paths of a cluster's files, and its connection string for libpq.
 struct ClusterLayout: Sendable, Equatable {
-    /// The socket's file name is part of a path the kernel keeps in a field of fixed length.
+    /// The kernel stores a socket's path in a field of fixed length.
     #if canImport(Darwin)
         static let socketPathLimit = 103
     #else
@@ -13,11 +13,12 @@ struct ClusterLayout: Sendable, Equatable {
     private static let socketName = ".s.PGSQL.5432"
 
     let directory: String
-    /// The folder of the Unix socket, 0700. Beside the data, unless that path is too long or has a comma (a list, to
-    /// PostgreSQL): then a short one under the temporary folder, named by user and directory.
+    /// The folder of the Unix socket, with the permissions 0700. It is next to the data, unless that path is too long
+    /// or has a comma (which PostgreSQL interprets as a list). Then it is a short one in the temporary folder, named
+    /// after the user and the directory.
     let socketFolder: String
 
-    /// `directory` is absolute and free of symbolic links, so that two spellings of one folder are one cluster.
+    /// `directory` is absolute and has no symbolic links, so that two paths to one folder are one cluster.
     init(directory: String, temporaryFolder: String = NSTemporaryDirectory(), userID: UInt32) {
         self.directory = directory
         let beside = "\(directory)/run"
@@ -37,13 +38,13 @@ struct ClusterLayout: Sendable, Equatable {
     var version: String { "\(data)/PG_VERSION" }
     var postmasterFile: String { "\(data)/postmaster.pid" }
 
-    /// Names the socket; there is no TCP port.
+    /// Part of the socket's name; there is no TCP port.
     static let port = 5432
 
-    /// A libpq keyword string.
+    /// A connection string with keywords for libpq.
     func connectionString(tcpPort: Int? = nil) -> String {
         if let tcpPort { return "host=127.0.0.1 port=\(tcpPort) user=\(Self.user) dbname=\(Self.database)" }
-        // libpq's quoting: in single quotes, with a backslash before a quote or a backslash.
+        // libpq's quoting: single quotes, with a backslash before each quote and backslash.
         let host = socketFolder.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
         return "host='\(host)' port=\(Self.port) user=\(Self.user) dbname=\(Self.database)"
     }
@@ -52,7 +53,7 @@ struct ClusterLayout: Sendable, Equatable {
         "\(folder)/\(socketName)".utf8.count <= socketPathLimit && !folder.contains(",")
     }
 
-    /// FNV-1a: Swift's own hashes differ from one process to the next.
+    /// FNV-1a, because Swift's own hashes differ between processes.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 extension Descriptor {
-    /// A file without a name, gone with its last descriptor.
+    /// A file without a name. It is deleted when its last descriptor is closed.
     static func temporaryFile() throws -> Descriptor {
         let path = NSTemporaryDirectory() + "/grandstand-" + UUID().uuidString
         let file = try open(path, O_RDWR | O_CREAT | O_EXCL)
@@ -15,7 +15,7 @@ extension Descriptor {
         return file
     }
 
-    /// Writes `text` at the beginning and leaves the position there for a reader.
+    /// Writes `text` at the beginning, and sets the position to the beginning for a reader.
     func write(_ text: String) throws {
         let bytes = Array(text.utf8)
         var written = 0

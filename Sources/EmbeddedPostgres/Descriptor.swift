@@ -6,7 +6,7 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// A file descriptor that closes with its last reference and is never inherited by chance (close-on-exec).
+/// A file descriptor. It is closed with its last reference, and never inherited by accident (close-on-exec).
 final class Descriptor: Sendable {
     let number: Int32
 
@@ -18,7 +18,7 @@ final class Descriptor: Sendable {
         close(number)
     }
 
-    /// Opens a file; a new one is for its owner alone.
+    /// Opens a file. Only the owner can access a new file.
     static func open(_ path: String, _ flags: Int32) throws -> Descriptor {
         #if canImport(Darwin)
             let number = Darwin.open(path, flags | O_CLOEXEC, 0o600)
@@ -29,15 +29,16 @@ final class Descriptor: Sendable {
         return Descriptor(number)
     }
 
-    /// A pipe's two ends.
+    /// The two ends of a pipe.
     static func pipe() throws -> (read: Descriptor, write: Descriptor) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)
-            // Between the two calls another thread could start a process that inherits the ends; those of ours do not.
+            // Between the two calls another thread could start a process that inherits the ends. Our own child
+            // processes do not.
             guard Darwin.pipe(&ends) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #else
-            // A pair of sockets serves as well, and is close-on-exec from its first moment; Swift does not import pipe2.
+            // A pair of sockets works like a pipe and is close-on-exec from the beginning. Swift does not import pipe2.
             let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
             guard socketpair(AF_UNIX, Int32(type), 0, &ends) == 0 else {
                 throw SystemError(code: errno, call: "make a pair of sockets")
@@ -54,12 +55,12 @@ final class Descriptor: Sendable {
     }
 }
 
-/// An error number of the system with what was tried.
+/// An error number of the system, and the operation that failed.
 struct SystemError: Error, CustomStringConvertible {
     let code: Int32
     let call: String
 
-    /// The system's words for the number.
+    /// The system's message for the number.
     var why: String { String(cString: strerror(code)) }
     var description: String { "cannot \(call): \(why)" }
 }

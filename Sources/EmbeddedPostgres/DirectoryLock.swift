@@ -6,13 +6,13 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// One process on one directory: a lock that the system drops with the process, however it ends.
+/// A lock that allows one process per directory. The system releases it when the process ends in any way.
 final class DirectoryLock: Sendable {
     private let file: Descriptor
 
-    /// Takes the lock at `path` at once, and writes our process number there for the process that comes second.
+    /// Takes the lock at `path` without waiting, and writes our process ID there for other processes.
     ///
-    /// - Throws: `PostgresClusterError` when another process has it or the file system cannot lock.
+    /// - Throws: `PostgresClusterError` if another process has the lock, or the file system does not support locks.
     init(path: String, directory: String) throws {
         do {
             file = try Descriptor.open(path, O_RDWR | O_CREAT)
@@ -39,7 +39,8 @@ final class DirectoryLock: Sendable {
         release()
     }
 
-    /// Lets go at once. Closing the file does not suffice: a child between its birth and its program has it open, too.
+    /// Releases the lock at once. Closing the file is not enough, because a child that is just being started also has
+    /// it open.
     func release() {
         flock(file.number, LOCK_UN)
     }

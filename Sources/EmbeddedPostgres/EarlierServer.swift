@@ -6,17 +6,17 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// A server on our data that a dead process has left behind. Only the holder of the directory's lock may use this.
+/// A server on our data that an ended process left behind. Only the holder of the directory's lock may use this.
 struct EarlierServer: Sendable {
     private static let timeout = Duration.seconds(30)
     private static let pollInterval = Duration.milliseconds(10)
 
     let layout: ClusterLayout
 
-    /// Stops it, or waits while it is stopping already. A process number that is somebody else's by now is cleared from
-    /// the data, or PostgreSQL would refuse to start for fear of two servers.
+    /// Stops the server, or waits if it is already stopping. If its process ID belongs to another program now, the ID
+    /// is removed from the data, because PostgreSQL would otherwise refuse to start.
     ///
-    /// - Throws: `PostgresClusterError` when it has not ended in thirty seconds.
+    /// - Throws: `PostgresClusterError` if it has not ended after thirty seconds.
     func stop() async throws {
         guard let file = PostmasterFile(path: layout.postmasterFile) else { return }
         let deadline = ContinuousClock.now + Self.timeout
@@ -25,7 +25,7 @@ struct EarlierServer: Sendable {
             switch await OtherProcess.under(file.pid, data: layout.data) {
             case .gone, .anotherPostgres: return
             case .stranger:
-                // Ending, it removes the file itself.
+                // A server that ends removes the file itself.
                 guard PostmasterFile(path: layout.postmasterFile)?.pid == file.pid else { return }
                 return try PostmasterFile.clearProcessNumber(path: layout.postmasterFile)
             case .server: break

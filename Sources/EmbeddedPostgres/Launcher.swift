@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// How PostgreSQL's programs are started: as they are, or as another account when we are root.
+/// How PostgreSQL's programs are started: directly, or under another account if we are root.
 struct Launcher: Sendable, Equatable {
-    /// The words before the program and its arguments.
+    /// The command that precedes the program and its arguments.
     let prefix: [String]
 
     func command(_ program: String, _ arguments: [String]) -> [String] { prefix + [program] + arguments }
 
     /// The first way that can enter `folders` and start `program`.
     ///
-    /// `setpriv` becomes the program; `runuser` stays its parent, hence second. Under folders closed to the account (0700,
-    /// root's) it is given one capability, to search and read past permissions, and only then: what it may write stays
-    /// its own. Nobody's permissions are changed.
+    /// `setpriv` is tried first, because it replaces itself with the program, while `runuser` stays as its parent. If
+    /// folders are closed to the account (0700, owned by root), and only then, the program gets one capability: to
+    /// search and read regardless of permissions. It may not write more than before. No permissions are changed.
     ///
-    /// - Throws: `PostgresClusterError` that names the closed folder, or what keeps us from leaving root.
+    /// - Throws: `PostgresClusterError` that names the closed folder, or the reason why the account cannot be changed.
     static func find(for account: PostgresAccount?, folders: [String], program: String) async throws -> Launcher {
         guard let account else { return Launcher(prefix: []) }
         let ways = ways(for: account)
@@ -41,7 +41,7 @@ struct Launcher: Sendable, Equatable {
         throw PostgresClusterError(.cannotLeaveRoot(why: refusal ?? "nothing starts as `\(account.name)`"))
     }
 
-    /// The probe's own answer, apart from those of `setpriv`, `runuser` (1, 126, 127) and the shell (2).
+    /// The exit code of the probe, which differs from those of `setpriv`, `runuser` (1, 126, 127) and the shell (2).
     private static let closedFolder: Int32 = 77
 
     private static func ways(for account: PostgresAccount) -> [Launcher] {
@@ -66,7 +66,7 @@ struct Launcher: Sendable, Equatable {
         return try await CapturedRun.of(command, environment: ChildEnvironment.make())
     }
 
-    /// The topmost folder on the way that cannot be entered.
+    /// The first folder of the path that cannot be entered.
     private func firstClosed(on path: String) async -> String? {
         var folder = ""
         for name in path.split(separator: "/") {

@@ -6,16 +6,16 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// The process under a number that an earlier server left behind.
+/// The process with the ID of an earlier server.
 enum OtherProcess: Sendable, Equatable {
-    /// Nothing; the number is free.
+    /// There is none; the ID is free.
     case gone
-    /// The server of this very data.
+    /// The server of this data.
     case server
-    /// Another PostgreSQL, or one that cannot be told apart: PostgreSQL itself shall judge.
+    /// Another PostgreSQL, or one that cannot be identified. PostgreSQL itself must decide.
     case anotherPostgres
-    /// Something else that was given the number since (in a container the numbers come back at every start), or the
-    /// remains of a process whose status was not collected.
+    /// Another program that got the ID since (in a container the same IDs return at every start), or a process that has
+    /// ended but was not collected.
     case stranger
 
     static func under(_ pid: Int32, data: String) async -> OtherProcess {
@@ -30,7 +30,7 @@ enum OtherProcess: Sendable, Equatable {
         return program == "postgres" || program == "postgres:" ? .anotherPostgres : .stranger
     }
 
-    /// The arguments, joined by spaces; empty for the remains of a process, nil when they cannot be read.
+    /// The arguments, joined by spaces; empty for an ended process that was not collected; nil if they cannot be read.
     private static func commandLine(of pid: Int32) async -> String? {
         #if canImport(Darwin)
             let command = ["/bin/ps", "-o", "command=", "-p", "\(pid)"]

@@ -6,15 +6,16 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// The account the server runs as when we are root, since PostgreSQL refuses root.
+/// The account of the server if we are root, because PostgreSQL refuses root.
 struct PostgresAccount: Sendable, Equatable {
     let name: String
     let userID: uid_t
     let groupID: gid_t
 
-    /// The one the data already belongs to, else `postgres`, else `nobody`. Nil when we are not root: the server is ours.
+    /// The owner of the data, otherwise `postgres`, otherwise `nobody`. Nil if we are not root, because the server then
+    /// has our account.
     ///
-    /// - Throws: `PostgresClusterError` when the data is root's or somebody else's, or there is no such account.
+    /// - Throws: `PostgresClusterError` if the data belong to root or another account, or there is no such account.
     static func choose(layout: ClusterLayout) throws -> PostgresAccount? {
         let ours = geteuid()
         let owner = FileOwner(path: layout.data)
@@ -36,7 +37,7 @@ struct PostgresAccount: Sendable, Equatable {
         throw PostgresClusterError(.cannotLeaveRoot(why: "there is neither a user `postgres` nor `nobody`"))
     }
 
-    /// Makes a folder of ours this account's.
+    /// Makes this account the owner of a folder.
     func own(_ path: String) throws {
         guard chown(path, userID, groupID) == 0 else {
             throw SystemError(code: errno, call: "give \(path) to \(name)")
@@ -56,7 +57,7 @@ struct PostgresAccount: Sendable, Equatable {
     }
 }
 
-/// The owner of a file; nil when there is no such file.
+/// The owner of a file; nil if there is no such file.
 struct FileOwner {
     let userID: uid_t
     let groupID: gid_t
@@ -72,7 +73,7 @@ struct FileOwner {
         isFolder = facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The account's name, or its number.
+    /// The account's name, or its number if it has none.
     var name: String {
         var entry = passwd()
         var result: UnsafeMutablePointer<passwd>?

@@ -8,10 +8,10 @@ internal import Logging
 #endif
 
 extension PostgresCluster {
-    /// Crash recovery replays at most a few hundred megabytes of log.
+    /// Enough for a crash recovery, which replays at most a few hundred megabytes of log.
     private static let timeout = Duration.seconds(120)
 
-    /// Everything `start()` does, in order.
+    /// The steps of `start()`, in order.
     func launch() async throws -> RunningCluster {
         do {
             let home = try ClusterFolder.make(directory)
@@ -62,21 +62,23 @@ extension PostgresCluster {
     }
 }
 
-/// One try at starting the server.
+/// One attempt to start the server.
 private struct Attempt {
     private static let pollInterval = Duration.milliseconds(10)
-    /// Sessions end a moment after a server that was killed; until then PostgreSQL refuses to start another.
+    /// The sessions of a killed server end a moment after it. Until then PostgreSQL refuses to start another server
+    /// with this message.
     private static let lingeringSessions = "pre-existing shared memory block"
 
     let server: ServerProcess
     let layout: ClusterLayout
-    /// The file that an earlier server left; it says "ready" for ever.
+    /// The file of an earlier server, which may still say "ready".
     let stale: PostmasterFile?
 
-    /// Waits until the server accepts connections. It says so in a file, which takes no connection and no client program.
+    /// Waits until the server accepts connections. It reports that in a file, so no connection and no client program
+    /// are needed.
     ///
-    /// - Returns: false when it is worth another try.
-    /// - Throws: `PostgresClusterError` when it ended or time is up.
+    /// - Returns: `false` if another attempt may succeed.
+    /// - Throws: `PostgresClusterError` if it ended or was not ready in time.
     func succeeds(before deadline: ContinuousClock.Instant) async throws -> Bool {
         while true {
             if let file = PostmasterFile(path: layout.postmasterFile), file.isReady, file.server != stale?.server {

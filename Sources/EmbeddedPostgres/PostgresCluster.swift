@@ -8,10 +8,11 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A private PostgreSQL cluster in a folder, started and stopped with this process.
+/// A private PostgreSQL cluster in a folder. It is started and stopped with this process.
 ///
-/// It listens on a Unix socket in a folder for its account alone, nowhere else. It stops when this process ends, even by
-/// `kill -9`; the next one takes the data over. When this process is root the server runs as `postgres` or `nobody`.
+/// It only listens on a Unix socket in a folder that no other account can enter. It stops when this process ends, even
+/// by `kill -9`, and the next process takes the data over. If this process is root, the server runs as `postgres` or
+/// `nobody`.
 package final class PostgresCluster: Sendable {
     /// The folder it was made with.
     package let directory: String
@@ -19,15 +20,17 @@ package final class PostgresCluster: Sendable {
     let search: InstallationSearch
     let logger: Logger
     private let running = Mutex<RunningCluster?>(nil)
-    /// Starts and stops take turns; the last one asked for.
+    /// The last requested start or stop. They run one after the other.
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
-    /// A cluster whose data is in `directory`/postgres, with log, lock and socket beside it. Nothing happens yet.
+    /// A cluster with its data in `directory`/postgres, and with its log, lock and socket next to it. Nothing is
+    /// started yet.
     ///
     /// - Parameters:
-    ///   - directory: made when missing (not its parents' permissions); relative to the working directory or absolute.
-    ///   - durable: false gives up the data's safety against a power cut for speed: for tests.
-    ///   - tcpPort: where `start`'s connection string leads on 127.0.0.1; `nil`: to the socket, and there is no port.
+    ///   - directory: an absolute path, or one relative to the working directory. It is created if it does not exist.
+    ///   - durable: `false` makes it faster, but data may be lost in a power cut. For tests.
+    ///   - tcpPort: the port on 127.0.0.1 in the connection string of `start`; `nil`: there is no port, and the string
+    ///     has the socket.
     package convenience init(directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil) {
         self.init(directory: directory, logger: logger, durable: durable, tcpPort: tcpPort, search: .standard())
     }
@@ -41,13 +44,13 @@ package final class PostgresCluster: Sendable {
         self.logger = logger
     }
 
-    /// Creates the cluster the first time, starts the server and waits until it accepts connections.
+    /// Creates the cluster the first time, starts the server, and waits until it accepts connections.
     ///
-    /// Takes one to two seconds the first time, less than one later; more after a crash, up to two minutes. Cancelling the
-    /// caller stops what was begun. When it runs already, that is the answer.
+    /// It takes one to two seconds the first time, later less than one, and after a crash up to two minutes. Cancelling
+    /// the caller stops what has begun. If the server already runs, it returns at once.
     ///
-    /// - Returns: a libpq connection string for the database `grandstand`, whose owner may do everything.
-    /// - Throws: `PostgresClusterError`, or `CancellationError`; nothing is left running then.
+    /// - Returns: a libpq connection string for the database `grandstand`, with the rights of its owner.
+    /// - Throws: `PostgresClusterError` or `CancellationError`. Then nothing is left running.
     package func start() async throws -> String {
         let turn = takeTurn { [self] () async throws -> String in
             if let cluster = running.withLock({ $0 }) {
@@ -66,9 +69,10 @@ package final class PostgresCluster: Sendable {
         }
     }
 
-    /// The server that another process runs in this folder, for a command beside it: nothing is started or kept.
+    /// The server that another process runs in this folder, for a command that uses the same database. Nothing is
+    /// started.
     ///
-    /// - Returns: a connection string as `start` gives it; `nil` when no server is ready there.
+    /// - Returns: a connection string like that of `start`; `nil`: no server is ready there.
     package func runningElsewhere() -> String? {
         guard let home = try? ClusterFolder.make(directory) else { return nil }
         let layout = ClusterLayout(directory: home, userID: geteuid())
@@ -76,8 +80,8 @@ package final class PostgresCluster: Sendable {
         return layout.connectionString(tcpPort: settings.tcpPort)
     }
 
-    /// Stops the server: open sessions are ended, committed transactions are on disk. Waits for the end; safe to
-    /// repeat.
+    /// Stops the server. Open sessions end; committed transactions are on disk. It waits for the end and may be called
+    /// again.
     package func stop() async {
         let turn = takeTurn { [self] in
             guard let cluster = running.withLock({ $0.take() }) else { return }
@@ -86,7 +90,7 @@ package final class PostgresCluster: Sendable {
         try? await turn.value
     }
 
-    /// Waits until the server has ended, by itself or because it was stopped.
+    /// Waits until the server has ended in any way.
     func serverEnding() async {
         await running.withLock { $0 }?.server.ending()
     }
@@ -105,7 +109,7 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// The resources of a started cluster; releasing it stops the server, too, but does not wait.
+/// The resources of a started cluster. Releasing it also stops the server, but does not wait.
 struct RunningCluster: Sendable {
     let layout: ClusterLayout
     let server: ServerProcess
@@ -113,7 +117,7 @@ struct RunningCluster: Sendable {
 
     func stop(logger: Logger) async {
         await server.stop(postmasterFile: layout.postmasterFile)
-        // Gone already, unless the shell was killed and left the server behind.
+        // It has already ended, unless the shell was killed and left the server behind.
         try? await EarlierServer(layout: layout).stop()
         SocketFolder(layout: layout).remove()
         lock.release()

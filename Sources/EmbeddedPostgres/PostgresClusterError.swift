@@ -1,4 +1,4 @@
-/// Why a private cluster could not be started; `description` is one line that says what to do.
+/// Why a private cluster could not be started. `description` is one line with advice.
 package struct PostgresClusterError: Error, Equatable, CustomStringConvertible {
     /// The cause.
     package let reason: Reason
@@ -7,23 +7,23 @@ package struct PostgresClusterError: Error, Equatable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The causes a caller may want to tell apart.
+    /// The causes that a caller may need to distinguish.
     package enum Reason: Sendable, Equatable {
-        /// No folder that was searched has both `initdb` and `postgres`.
+        /// No searched folder has both `initdb` and `postgres`.
         case binariesMissing
-        /// The data was made by a major version of which there are no binaries; `installed` are the ones there are.
+        /// There are no programs of the major version that created the data; `installed` are the versions found.
         case otherVersion(data: String, needed: String, installed: [String])
         /// `initdb` ended with an error; the last line it printed.
         case initdbFailed(lastLine: String)
         /// `postgres` ended or was not ready in time; the last line of its log.
         case serverFailed(lastLine: String, log: String)
-        /// A folder cannot be made, read or entered.
+        /// A folder cannot be created, read or entered.
         case directoryUnusable(path: String, why: String)
-        /// Another live process holds the directory; nil: it has not written its number yet.
+        /// Another running process has the directory. nil: it has not written its process ID yet.
         case heldByProcess(path: String, pid: Int?)
         /// A server that an earlier process left behind does not stop.
         case orphanRunning(pid: Int)
-        /// The process is root and there is no way to run PostgreSQL, which refuses root, as somebody else.
+        /// The process is root, and PostgreSQL, which refuses root, cannot be run under another account.
         case cannotLeaveRoot(why: String)
     }
 

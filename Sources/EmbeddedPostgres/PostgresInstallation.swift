@@ -6,7 +6,7 @@ struct PostgresInstallation: Sendable, Equatable {
 
     func program(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// The major version `postgres --version` names; nil when it cannot be run or says something else.
+    /// The major version in the output of `postgres --version`; nil if it cannot be run or prints something else.
     func majorVersion() async -> String? {
         let answer = try? await CapturedRun.of(
             [program("postgres"), "--version"], environment: ChildEnvironment.make())
@@ -21,12 +21,12 @@ struct PostgresInstallation: Sendable, Equatable {
     }
 }
 
-/// The folders in which PostgreSQL's programs are looked for.
+/// The folders that are searched for PostgreSQL's programs.
 struct InstallationSearch: Sendable {
-    /// Folders of programs, tried in this order.
+    /// The folders in the order of the search.
     let folders: [String]
 
-    /// `PATH` first, then Debian's folders and Homebrew's, the highest version first.
+    /// `PATH`, followed by the folders of Debian and Homebrew with the highest version first.
     static func standard(path: String? = ProcessInfo.processInfo.environment["PATH"]) -> InstallationSearch {
         let onPath = (path ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
         let debian = children(of: "/usr/lib/postgresql", prefix: "")
@@ -34,8 +34,8 @@ struct InstallationSearch: Sendable {
         return InstallationSearch(folders: onPath + (debian + homebrew).map { "\($0)/bin" })
     }
 
-    /// Every installation there is, in order, each once: a link on `PATH` is followed to its folder, where the other
-    /// programs stand.
+    /// All installations in order, without duplicates. A link in `PATH` is followed to its folder, which has the other
+    /// programs.
     func installations() -> [PostgresInstallation] {
         let files = FileManager.default
         var found: [PostgresInstallation] = []
@@ -48,9 +48,9 @@ struct InstallationSearch: Sendable {
         return found
     }
 
-    /// The installation for data of `version` (nil: there is no data yet, so the first serves).
+    /// The installation for data of `version`. nil: there are no data yet, so the first installation is used.
     ///
-    /// - Throws: `PostgresClusterError` when there is none at all, or none of that version.
+    /// - Throws: `PostgresClusterError` if there is no installation, or none of this version.
     func installation(for version: String?, data: String) async throws -> PostgresInstallation {
         let found = installations()
         guard let first = found.first else { throw PostgresClusterError(.binariesMissing) }

@@ -6,13 +6,13 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// `postmaster.pid`, the file a server keeps in its data: a line each for process number, data, start time, port, socket
-/// folder, address, shared memory and state.
+/// `postmaster.pid`, the file of a running server in its data. It has a line each for process ID, data, start time,
+/// port, socket folder, address, shared memory and state.
 struct PostmasterFile: Sendable, Equatable {
     let pid: Int32
-    /// Process number and start time: which server wrote it.
+    /// Process ID and start time, which identify the server.
     let server: String
-    /// Set once it accepts connections.
+    /// Whether it accepts connections.
     let isReady: Bool
 
     init?(text: String) {
@@ -23,14 +23,14 @@ struct PostmasterFile: Sendable, Equatable {
         isReady = lines.count > 7 && lines[7].trimmingCharacters(in: .whitespaces) == "ready"
     }
 
-    /// Nil when there is none, or not all of it yet.
+    /// Returns nil if there is no file, or it is not complete yet.
     init?(path: String) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         self.init(text: text)
     }
 
-    /// Puts a process number there that no process has. The other lines stay: by the shared memory's number PostgreSQL
-    /// finds sessions that outlived their server.
+    /// Writes a process ID that no process has. The other lines stay, because PostgreSQL finds sessions that outlived
+    /// their server by the number of the shared memory.
     static func clearProcessNumber(path: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let rest = text.drop { $0 != "\n" }

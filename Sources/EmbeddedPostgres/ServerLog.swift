@@ -6,11 +6,11 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// The server's log: one file for each start, the last two kept.
+/// The server's log: one file for each start. The last two are kept.
 struct ServerLog: Sendable {
     let layout: ClusterLayout
 
-    /// A new file; the one before it is kept beside it.
+    /// Begins a new file, and keeps the previous one.
     func begin() throws -> Descriptor {
         rename(layout.log, layout.previousLog)
         return try Descriptor.open(layout.log, O_WRONLY | O_CREAT | O_APPEND)

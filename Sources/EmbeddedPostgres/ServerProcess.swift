@@ -7,20 +7,21 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A running server and the line that ties its life to ours.
+/// A running server, and the connection that makes it end with this process.
 ///
-/// A shell is its parent and holds one end of a pair of sockets, we the other. When our end closes, by `stop()` or because
-/// this process ended, however it did, the shell stops the server.
+/// The server's parent is a shell, which has one end of a pair of sockets; this process has the other. When our end
+/// closes, by `stop()` or because this process has ended in any way, the shell stops the server.
 final class ServerProcess: Sendable {
-    /// Fast shutdown takes a checkpoint; after this the server is told to drop everything. It recovers at its next start.
+    /// A fast shutdown writes a checkpoint. After this time the server is told to stop at once, and recovers at its
+    /// next start.
     private static let timeout = Duration.seconds(30)
 
     private let shell: ChildProcess
     private let lifeline: Mutex<Descriptor?>
 
-    /// Starts the server; its output goes to `log`.
+    /// Starts the server with its output in `log`.
     ///
-    /// - Throws: `SystemError` when nothing could be started.
+    /// - Throws: `SystemError` if nothing could be started.
     init(launcher: Launcher, program: String, arguments: [String], log: Descriptor) throws {
         let line = try Descriptor.pipe()
         shell = try ChildProcess(
@@ -29,14 +30,14 @@ final class ServerProcess: Sendable {
         lifeline = Mutex(line.write)
     }
 
-    /// False once the server has ended.
+    /// Whether the server has not ended yet.
     var isRunning: Bool { shell.endingSoFar == nil }
 
     func ending() async {
         _ = await shell.ending
     }
 
-    /// Stops the server and waits until it has ended. Safe to repeat.
+    /// Stops the server and waits until it has ended. It may be called again.
     func stop(postmasterFile: String) async {
         lifeline.withLock { $0 = nil }
         let escalation = Task {
@@ -47,9 +48,9 @@ final class ServerProcess: Sendable {
         escalation.cancel()
     }
 
-    /// - Signals meant for everybody (a service manager's) pass the shell by: it goes when the server goes.
-    /// - The interrupt is repeated because a server that is just starting ignores it.
-    /// - The server has no copy of the line, or of anything else of ours.
+    /// - The shell ignores signals to the whole group (from a service manager), because it must end with the server.
+    /// - The interrupt is repeated, because a server that is starting ignores it.
+    /// - The server inherits neither the pair of sockets nor anything else of ours.
     private static let script = #"""
         trap '' HUP INT TERM
         "$@" 3<&- &

@@ -1,14 +1,13 @@
-/// How the server and its data are set up. Given on the command line at every start, so that a newer Grandstand's
-/// settings hold on older data.
+/// The settings of the server and its data. They are on the command line at every start, so that settings of a newer
+/// Grandstand also apply to older data.
 struct ServerSettings: Sendable {
-    /// Whether an acknowledged commit survives a power cut; false is for tests, whose data dies with them.
+    /// Whether a commit survives a power cut. `false` is for tests, whose data are temporary.
     let durable: Bool
-    /// A port on 127.0.0.1, beside the socket, for tests of what differs there; `nil`: none.
+    /// A port on 127.0.0.1 in addition to the socket, for tests that need TCP; `nil`: none.
     var tcpPort: Int?
 
-    /// `initdb`'s arguments. `trust` asks no password of a process that reaches the socket; its folder is 0700, so that
-    /// is the account the data belongs to, and root, who could both read the files as well. There is no TCP port unless a
-    /// test wants one.
+    /// The arguments of `initdb`. `trust` asks for no password. Only the data's owner and root can reach the socket,
+    /// because its folder is 0700, and both can read the files anyway. There is no TCP port, except in some tests.
     func initdbArguments(data: String) -> [String] {
         let arguments = [
             "-D", data, "-U", ClusterLayout.user, "--auth=trust", "--encoding=UTF8", "--locale=C",
@@ -16,7 +15,7 @@ struct ServerSettings: Sendable {
         return durable ? arguments : arguments + ["--no-sync"]
     }
 
-    /// The arguments for one session without a server, which creates the database.
+    /// The arguments of a single session without a server, which creates the database.
     func singleUserArguments(data: String) -> [String] {
         let arguments = ["--single", "-D", data, "-c", "exit_on_error=on"]
         return (durable ? arguments : arguments + ["-F"]) + ["postgres"]
@@ -27,11 +26,12 @@ struct ServerSettings: Sendable {
             "listen_addresses=\(tcpPort == nil ? "" : "127.0.0.1")", "port=\(tcpPort ?? ClusterLayout.port)",
             "unix_socket_directories=\(layout.socketFolder)",
             "unix_socket_permissions=0700",
-            // Small: one machine. 250 connections are the pools of some servers (about 30 each at most) and an administrator.
+            // Small values, for one machine. 250 connections are enough for the pools of some servers (about 30 each at
+            // most) and an administrator.
             "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off",
-            // Tests make their statistics themselves: a plan must not depend on when it is looked at.
+            // Tests collect their statistics themselves, because a plan must not depend on the time.
             "autovacuum=\(durable ? "on" : "off")",
-            // Errors of statements go to the client, which logs them; here they would only fill the disk.
+            // Clients get the errors of statements and log them; here they would only fill the disk.
             "logging_collector=off", "log_destination=stderr", "log_min_messages=log", "log_checkpoints=off",
             "log_line_prefix=%m [%p] ", "log_timezone=UTC",
         ]

@@ -3,16 +3,16 @@ internal import APNsWire
 package import Foundation
 package import GrandstandClient
 
-/// A member of a message's content by which it is known again at Apple's door: `[match, number]`.
+/// A member of a message's content that identifies it at the simulator: `[match, number]`.
 package enum Mark {
     package static let member = "rehearsal"
 
-    /// A content state that has nothing else.
+    /// A content state with only this member.
     package static func content(_ match: Int, _ number: Int) throws -> RawJSON {
         try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
     }
 
-    /// The mark in the JSON of a content state.
+    /// Reads the mark from the JSON of a content state.
     package static func read(_ content: Any?) -> (match: Int, number: Int)? {
         guard let mark = (content as? [String: Any])?[member] as? [Int], mark.count == 2 else { return nil }
         return (mark[0], mark[1])
@@ -42,20 +42,20 @@ package struct Arrival: Sendable {
 }
 
 extension Simulator {
-    /// The marked messages that it accepted, in their order.
+    /// The marked messages that the simulator accepted, in order.
     package var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
 }
 
-/// How messages followed each other on their channels.
+/// Checks the order of messages on their channels.
 package struct ArrivalOrder: Sendable {
-    /// Those whose timestamp or number is not above that of the one before, in words.
+    /// Messages whose timestamp or number is not higher than that of the one before, as text.
     package private(set) var backwards: [String] = []
-    /// Those that were sent again as they were, because their answer was not heard.
+    /// The number of messages that were repeated unchanged, because their answer was lost.
     package private(set) var repeats = 0
-    /// The longest time without any, in seconds.
+    /// The longest time without a message, in seconds.
     package private(set) var gap: TimeInterval = 0
 
-    /// - Parameter numbersRise: `false`: a match's state is sent again where its end is taken back.
+    /// - Parameter numbersRise: `false` if an end is taken back, because an earlier state is then sent again.
     package init(_ arrivals: [Arrival], numbersRise: Bool = true) {
         var last: [String: Arrival] = [:]
         for (index, arrival) in arrivals.enumerated() {

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// A program as a process of its own. It ends with this process, however that ends, and with this object: a shell between
-/// the two kills it as soon as the shell's standard input is closed.
+/// A program in its own process. It ends with this process, in whatever way that ends, and with this object: a shell
+/// between the two kills it when the shell's standard input is closed.
 package final class ChildProcess: Sendable {
     private let process = Process()
     private let lifeline = Pipe()
     private let said: Said
-    /// Ends when a server listens, or the child has ended.
+    /// Ends when the server listens or the child has ended.
     private let listening: AsyncStream<Void>
     private let drained: Task<Void, Never>
 
-    /// What it has written.
+    /// The output so far.
     private final class Said: Sendable {
         struct State {
             var text = ""
@@ -21,9 +21,9 @@ package final class ChildProcess: Sendable {
         let state = Mutex(State())
     }
 
-    /// `TERM` on the line is for the child, the line's end for both. The shell gives its own standard error away, so that
-    /// the pipe ends with the child. It does not wait for its child: signals that Foundation leaves blocked would never
-    /// tell it.
+    /// The line `TERM` is for the child; the end of the input ends both. The shell closes its own standard error, so
+    /// that the pipe ends with the child. It does not wait for its child, because Foundation leaves signals blocked
+    /// that would report the end.
     private static let script = #"""
         trap '' HUP INT TERM
         "$@" &
@@ -37,11 +37,11 @@ package final class ChildProcess: Sendable {
         while kill -0 "$child"; do sleep 0.05; done
         """#
 
-    /// Starts a program, found by its name or its path.
+    /// Starts a program by its name or path.
     ///
     /// - Parameters:
-    ///   - log: a file that its output is added to.
-    ///   - keepsLog: whether all it says is kept; else only until it says where it listens.
+    ///   - log: a file to which the output is appended.
+    ///   - keepsLog: whether all output is kept. Otherwise it is kept only until the line with the address.
     package init(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) throws {
@@ -83,9 +83,9 @@ package final class ChildProcess: Sendable {
         try process.run()
     }
 
-    /// Starts a server; returns once it listens.
+    /// Starts a server, and returns when it listens.
     ///
-    /// - Throws: `PlayFailure` with what it said when it ended instead.
+    /// - Throws: `PlayFailure` with its output if it ended instead.
     package static func server(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) async throws -> ChildProcess {
@@ -98,25 +98,25 @@ package final class ChildProcess: Sendable {
         throw PlayFailure("a server did not start: \(server.log.split(separator: "\n").last ?? "it said nothing")")
     }
 
-    /// Where a server listens.
+    /// The address of the server.
     package var url: String { said.state.withLock { $0.url } }
-    /// Everything it has written, when it was started to keep that.
+    /// The output so far, if it was started with `keepsLog`.
     package var log: String { said.state.withLock { $0.text } }
 
-    /// As a power cut ends it: SIGKILL, nothing is finished. Returns when it is gone; safe to repeat.
+    /// Ends it with SIGKILL, like a power cut. Returns when it has ended. It may be called again.
     package func kill() async {
         try? lifeline.fileHandleForWriting.close()
         await end()
     }
 
-    /// SIGTERM. Returns when it has finished what it had to, and all it wrote was read.
+    /// Ends it with SIGTERM. Returns when it has ended and all its output was read.
     package func terminate() async {
         try? lifeline.fileHandleForWriting.write(contentsOf: Data("TERM\n".utf8))
         await end()
         await drained.value
     }
 
-    /// Not on a thread of Swift's pool: what it has to finish first may need this process to answer.
+    /// Not on a thread of Swift's pool, because the child may need this process to answer before it can end.
     private func end() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

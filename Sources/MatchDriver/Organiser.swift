@@ -2,16 +2,16 @@ internal import APNsSimulator
 package import Foundation
 package import GrandstandClient
 
-/// An organiser's backend: makes calls of the API at whichever server answers, and repeats each until a server decides it.
+/// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it.
 ///
-/// A repetition is the same call: a POST carries the same `Idempotency-Key`, so nothing is done twice.
+/// A repetition is the same call: a POST has the same `Idempotency-Key`, so it has no second effect.
 package struct Organiser: Sendable {
-    /// What came of a call.
+    /// The result of a call.
     package struct Decision<Value: Sendable>: Sendable {
         package let result: Result<GrandstandClient.Reply<Value>, ServerProblem>
-        /// When it was made first.
+        /// When the first attempt began.
         package let began: Date
-        /// From the first attempt to the decision.
+        /// The time from the first attempt to the decision.
         package let took: Duration
         package let attempts: Int
 
@@ -19,13 +19,14 @@ package struct Organiser: Sendable {
         package var problem: ServerProblem? { if case .failure(let problem) = result { problem } else { nil } }
     }
 
-    /// The servers there are now.
+    /// The clients of the servers that exist now.
     private let clients: @Sendable () -> [GrandstandClient]
     private let patience: Duration
 
     /// - Parameters:
     ///   - patience: how long a call is repeated.
-    ///   - clients: one for each server that there is now. Each should make a request once (`GrandstandClient.once`).
+    ///   - clients: returns one client for each present server. Each client should make a request only once
+    ///     (`GrandstandClient.once`).
     package init(patience: Duration = .seconds(120), clients: @escaping @Sendable () -> [GrandstandClient]) {
         self.patience = patience
         self.clients = clients
@@ -33,8 +34,8 @@ package struct Organiser: Sendable {
 
     /// Makes a call once.
     ///
-    /// - Parameter turn: which server is asked, counted round.
-    /// - Returns: `nil` without an answer; it may have been carried out.
+    /// - Parameter turn: the index of the server, modulo their number.
+    /// - Returns: `nil` without an answer. The server may have processed the call.
     package func attempt<Value>(
         _ call: GrandstandClient.Call<Value>, turn: Int = 0
     ) async -> Result<GrandstandClient.Reply<Value>, ServerProblem>? {
@@ -47,9 +48,9 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// Repeats a call, at the next server each time, until one decides it.
+    /// Repeats a call, each time at the next server, until one decides it.
     ///
-    /// - Throws: `PlayFailure` when there is no decision in time; `CancellationError`.
+    /// - Throws: `PlayFailure` if there is no decision in time; `CancellationError`.
     package func decide<Value>(
         _ call: GrandstandClient.Call<Value>, first: Int = 0
     ) async throws -> Decision<Value> {
@@ -71,13 +72,13 @@ package struct Organiser: Sendable {
 
     /// The same for a call that must succeed.
     ///
-    /// - Throws: the server's refusal, too.
+    /// - Throws: also the server's refusal.
     @discardableResult
     package func send<Value>(_ call: GrandstandClient.Call<Value>) async throws -> Value {
         try await decide(call).result.get().value
     }
 
-    /// The server can do nothing now, or the first copy of the call is still under way there.
+    /// Not a decision: the server cannot act now, or still processes the first copy of the call.
     private static func isDecision<Value>(_ result: Result<Value, ServerProblem>) -> Bool {
         guard case .failure(let problem) = result else { return true }
         return problem.status < 500 && problem.status != 429 && problem.kind != .idempotencyInProgress
@@ -85,9 +86,9 @@ package struct Organiser: Sendable {
 
     // MARK: Steps of a match
 
-    /// Asks until there is an answer.
+    /// Calls `ask` repeatedly until it returns a value.
     ///
-    /// - Throws: `PlayFailure` after the patience.
+    /// - Throws: `PlayFailure` after `patience`.
     package func poll<Value>(_ what: String, _ ask: () async throws -> Value?) async throws -> Value {
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
@@ -107,7 +108,7 @@ package struct Organiser: Sendable {
                     channelLimit: channelLimit)))
     }
 
-    /// Declares matches, some at a time.
+    /// Declares matches, several at a time.
     package func declare(
         _ matches: [MatchScript],
         _ note: @escaping @Sendable (MatchScript, Decision<GrandstandClient.Event>) throws -> Void = {
@@ -128,9 +129,9 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// Sends a match's messages, one after the other: one that is late goes at once.
+    /// Sends a match's messages one after the other. A late message is sent at once.
     ///
-    /// - Parameter start: when the match begins.
+    /// - Parameter start: the time when the match begins.
     package func play(
         _ match: MatchScript, from start: Date,
         _ note: (MatchScript.Message, Decision<GrandstandClient.Broadcast>) async throws -> Void
@@ -142,7 +143,7 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// Waits until nothing more will happen to a broadcast.
+    /// Waits until all deliveries of a broadcast are settled.
     package func settled(_ id: String) async throws -> GrandstandClient.Broadcast {
         try await poll("the end of broadcast \(id)") {
             let broadcast = try await send(.getBroadcast(id))
@@ -151,12 +152,12 @@ package struct Organiser: Sendable {
     }
 }
 
-/// A match as its organiser has it: how it is declared, and what is sent in turn.
+/// A match from its organiser's view: its declaration and its messages.
 package struct MatchScript: Sendable {
     package struct Message: Sendable {
-        /// From 1.
+        /// Counted from 1.
         package var number: Int
-        /// Seconds after the match's beginning; not before the one before is decided.
+        /// Seconds after the match's beginning. A message is never sent before the previous one is decided.
         package var after: TimeInterval
         package var call: GrandstandClient.Call<GrandstandClient.Broadcast>
 
@@ -168,7 +169,7 @@ package struct MatchScript: Sendable {
         }
     }
 
-    /// Among the matches that are played.
+    /// The number of the match.
     package var number: Int
     package var declaration: GrandstandClient.Call<GrandstandClient.Event>
     package var messages: [Message]
@@ -182,7 +183,7 @@ package struct MatchScript: Sendable {
     }
 }
 
-/// Why a match could not be played, or what went otherwise than it must.
+/// Why a match could not be played, or which result was wrong.
 package struct PlayFailure: Error, CustomStringConvertible {
     package let description: String
 
@@ -196,7 +197,7 @@ extension GrandstandClient {
     }
 }
 
-/// Does it for all, so many at a time.
+/// Runs `body` for all elements, at most `width` at a time.
 package func forEach<Elements: Sequence>(
     _ elements: Elements, atMost width: Int, _ body: @escaping @Sendable (Elements.Element) async throws -> Void
 ) async throws where Elements.Element: Sendable {

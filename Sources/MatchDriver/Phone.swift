@@ -3,7 +3,7 @@ package import APNsWire
 internal import Foundation
 package import GrandstandClient
 
-/// A phone of the simulator's with one app, which registers itself with the server.
+/// A phone of the simulator with one app, which registers itself with the server.
 package struct Phone: Sendable {
     package let id: String
     /// Its push-to-start token.
@@ -12,7 +12,7 @@ package struct Phone: Sendable {
     private let systemVersion: String
     private let identity: GrandstandClient.InstallationIdentity
 
-    /// Buys it.
+    /// Adds the phone to the simulator.
     package init(
         _ id: String, app bundleID: String, in environment: APNsEnvironment, system: String = "18.4",
         locale: String = "en-GB", _ simulator: Simulator
@@ -27,7 +27,7 @@ package struct Phone: Sendable {
         identity = .init(new: .init(bundleID, .init(rawValue: environment.rawValue)))
     }
 
-    /// Its app registers it as a follower of topics.
+    /// Registers it as a follower of topics, as its app would.
     package func follow(_ topics: [String], attributesType: String, _ app: GrandstandClient) async throws {
         try await app.send(
             .putInstallation(
@@ -37,7 +37,7 @@ package struct Phone: Sendable {
                     startTokens: [.init(attributesType: attributesType, token: token)], topics: topics)))
     }
 
-    /// Its app reports an activity that its lock screen shows.
+    /// Reports an activity on its lock screen, as its app would.
     package func report(
         _ card: ShownActivity, of event: String, updateToken: String? = nil, _ app: GrandstandClient
     ) async throws {

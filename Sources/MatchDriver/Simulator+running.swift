@@ -4,11 +4,11 @@ internal import Foundation
 package import Logging
 
 extension Simulator {
-    /// Runs a simulator for as long as `body` takes. Its journal keeps every request of a match day.
+    /// Runs a simulator while `body` runs. Its journal is large enough for a whole match day.
     ///
     /// - Parameters:
-    ///   - folder: of its keys and its certificate authority.
-    ///   - options: changes its options before its start.
+    ///   - folder: the folder of its keys and its certificate authority.
+    ///   - options: changes its options before the start.
     package static func running<Value>(
         in folder: String, logger: Logger, options change: (inout SimulatorOptions) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation,
@@ -24,7 +24,7 @@ extension Simulator {
 }
 
 extension SimulatorAddresses {
-    /// The settings that send a server here.
+    /// The settings of a server that uses this simulator.
     package var settings: [String: String] {
         var settings = [
             "GRANDSTAND_PORT": "0", "GRANDSTAND_APNS_CA_FILE": caFile,
@@ -38,7 +38,7 @@ extension SimulatorAddresses {
     }
 }
 
-/// Runs `body`, and then `cleanUp`, whatever comes of it.
+/// Runs `body` and then `cleanUp`, even if `body` throws.
 package func withCleanup<Value>(
     _ cleanUp: () async -> Void, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
 ) async throws -> Value {
@@ -52,9 +52,9 @@ package func withCleanup<Value>(
     }
 }
 
-/// Gives `body` a folder of this process's own, and removes it afterwards, whatever comes of it.
+/// Gives `body` a new temporary folder, and removes it afterwards even if `body` throws.
 ///
-/// - Parameter name: what its name begins with.
+/// - Parameter name: the beginning of the folder's name.
 package func withTemporaryFolder<Value>(
     _ name: String, isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Value
 ) async throws -> Value {

@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers for the same seed, everywhere.
+/// SplitMix64: the same seed gives the same numbers on every machine.
 package struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

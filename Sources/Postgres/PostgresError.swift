@@ -1,22 +1,22 @@
 internal import CLibPQ
 
-/// Why the database did not carry a query out.
+/// Why the database did not execute a query.
 package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The server refused; `sqlState` says why.
         case server
         /// No connection could be made.
         case connectionFailed
-        /// The connection broke while a query was under way: it may have been carried out.
+        /// The connection broke during a query, which may have been executed.
         case connectionLost
-        /// The query's deadline passed; it was cancelled.
+        /// The query's deadline passed, and it was cancelled.
         case timedOut
         /// The task was cancelled, and the query with it.
         case cancelled
         case poolClosed
-        /// No connection became free in time.
+        /// No connection became available in time.
         case poolExhausted
-        /// A column does not hold a value of the type asked for.
+        /// A column has no value of the requested type.
         case decoding
         /// The caller broke a rule of this library.
         case misuse
@@ -30,9 +30,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     package var constraint: String?
     package var table: String?
     package var column: String?
-    /// Which query of a pipeline failed, from 0.
+    /// The index of the failed query in a pipeline.
     package var pipelineIndex: Int?
-    /// The time was up while the server waited for a synchronous standby and for nothing else: the commit is done there.
+    /// The time ended while the server only waited for a synchronous standby. The commit is done on the server itself.
     package var isUnconfirmed = false
 
     package init(_ kind: Kind, _ message: String) {
@@ -44,7 +44,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         [message, detail, hint.map { "Hint: \($0)" }].compactMap(\.self).joined(separator: " ")
     }
 
-    /// Whether the same work may succeed when it is done again.
+    /// Whether the same work may succeed if it is repeated.
     package var isTransient: Bool {
         switch kind {
         case .connectionFailed, .connectionLost: true
@@ -62,7 +62,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         PostgresError(.decoding, "a column of type \(oid) cannot be read as \(type)")
     }
 
-    /// The server's error of a failed result.
+    /// Reads the server's error from a failed result.
     init(result: OpaquePointer) {
         func field(_ code: UInt8) -> String? { PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
         self.init(.server, field(UInt8(ascii: "M")) ?? String(cString: PQresultErrorMessage(result)).trimmed)
@@ -76,6 +76,6 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension String {
-    /// libpq ends its messages with a line break; several lines become one.
+    /// libpq ends its messages with a line break; several lines are joined.
     var trimmed: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
 }

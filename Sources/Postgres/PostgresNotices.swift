@@ -1,10 +1,10 @@
-/// A hearer for the notices (`raise notice`) of a pool's own transactions.
+/// Receives the notices (`raise notice`) of a pool's own transactions.
 package struct PostgresNotices: Sendable {
-    /// The `errcode` of the notices that are meant; others are only logged.
+    /// The `errcode` of the notices to receive. Others are only logged.
     package var sqlState: PostgresSQLState
-    /// Called once for each transaction that had such notices, with their messages in order, when it has ended and
-    /// before its caller goes on. A transaction that was rolled back, or whose end is not known, is reported too. It
-    /// must not block.
+    /// Called once for each transaction with such notices, with their messages in order. This happens after the
+    /// transaction has ended and before its caller continues. Transactions that were rolled back, or whose end is
+    /// unknown, are reported, too. It must not block.
     package var hear: @Sendable ([String]) -> Void
 
     package init(sqlState: PostgresSQLState, hear: @escaping @Sendable ([String]) -> Void) {

@@ -1,4 +1,4 @@
-/// A pool or a connection: both take queries.
+/// Runs queries. Pools and connections conform to it.
 package protocol PostgresQuerying: Sendable {
     /// Runs one query.
     ///

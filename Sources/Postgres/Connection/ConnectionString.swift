@@ -1,16 +1,16 @@
 internal import CLibPQ
 
-/// What can be said of a connection string without connecting.
+/// Checks of a connection string that need no connection.
 package enum ConnectionString {
-    /// Why libpq could not connect with it, wherever the database is; `nil`: nothing speaks against it. It never holds more
-    /// of the string than the name of an option.
+    /// Why libpq could never connect with this text; `nil`: no fault was found. The result contains no part of the text
+    /// except the name of an option.
     package static func fault(in text: String) -> String? {
         if let scheme = text.firstRange(of: "://"), !["postgres", "postgresql"].contains(text[..<scheme.lowerBound]),
             !text[..<scheme.lowerBound].contains("=")
         {
             return "its scheme is neither postgres nor postgresql"
         }
-        // libpq takes a single word for the name of a database.
+        // libpq interprets a single word as the name of a database.
         guard text.contains("=") || text.contains("://") else { return nil }
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
@@ -27,7 +27,7 @@ package enum ConnectionString {
         return fault(in: values)
     }
 
-    /// libpq quotes what it could not read, which may be the password, or all of the string.
+    /// libpq's message without the text it could not parse, because that may be the password or the whole string.
     private static func fault(_ message: String) -> String {
         let line = message.trimmed
         guard let quote = line.firstIndex(of: "\"") else { return line }
@@ -45,7 +45,7 @@ package enum ConnectionString {
         return String(line[..<quote].trimmingSuffix { $0 == " " || $0 == ":" })
     }
 
-    /// libpq looks at these when it connects.
+    /// Checks options that libpq checks only when it connects.
     private static func fault(in values: [String: String]) -> String? {
         for (name, words) in choices {
             if let value = values[name], !value.isEmpty, !words.contains(value) {
@@ -74,7 +74,7 @@ package enum ConnectionString {
 }
 
 extension Substring {
-    /// Without what ends it.
+    /// The text without its last characters for which `isDropped` is true.
     fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> Substring {
         var rest = self
         while let last = rest.last, isDropped(last) { rest.removeLast() }

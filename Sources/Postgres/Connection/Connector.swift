@@ -10,13 +10,13 @@ internal import Logging
     private import Musl
 #endif
 
-/// Opens connections, each on a thread of its own while it is being made: looking names up blocks, and only libpq's
-/// blocking call goes on to the next host when one does not answer. Queries never wait for it.
+/// Opens connections. Each attempt has its own thread, because resolving names blocks, and only libpq's blocking call
+/// tries the next host when one does not answer. Queries never wait for it.
 struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
 
-    /// - Throws: `connectionFailed` with libpq's words, which never hold the password.
+    /// - Throws: `connectionFailed` with libpq's message, which never contains the password.
     func connect() async throws(PostgresError) -> LibPQConnection {
         let result = await withCheckedContinuation { continuation in
             connect { continuation.resume(returning: $0) }
@@ -24,10 +24,10 @@ struct Connector: Sendable {
         return try result.get()
     }
 
-    /// The same for a caller that may not wait for the end: `done` is called on the attempt's thread.
+    /// The same for a caller that does not wait. `done` is called on the attempt's thread.
     func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
-        // A serial queue has a thread of its own; those of a concurrent one are as few as the cores, and hosts that are
-        // silent would block them all.
+        // A serial queue gets its own thread. A concurrent queue has only as many threads as there are cores, and
+        // silent hosts would block them all.
         DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async {
             let result = connectBlocking()
             if case .failure(let error) = result {
@@ -38,17 +38,18 @@ struct Connector: Sendable {
         }
     }
 
-    /// A failed connection. libpq has no code for a server that was reached and takes no writes, only words, which follow
-    /// the language of the process; one of several hosts that says so is enough, for the others did not answer either.
+    /// The error for a failed connection. If a server was reached but accepts no writes, libpq has no code for this,
+    /// only a message in the language of the process. With several hosts, one such message is enough, because the
+    /// others did not answer either.
     private static func failure(_ message: String) -> PostgresError {
         var error = PostgresError(.connectionFailed, message)
         if message.contains("session is read-only") { error.sqlState = .readOnlySQLTransaction }
         return error
     }
 
-    /// The parameters for libpq: its own defaults wait for hours for a host that vanished without a word. A machine
-    /// that lost its power or its network is noticed within `silence` on every connection to it, whether a query waits
-    /// for its answer (keepalives) or cannot even be delivered (`tcp_user_timeout`, Linux).
+    /// The parameters for libpq, whose own defaults wait for hours for a host that disappeared. A machine without power
+    /// or network is noticed within `silence` on every connection to it, whether a query waits for its answer
+    /// (keepalives) or cannot be sent (`tcp_user_timeout`, Linux).
     var parameters: [(keyword: String, value: String)] {
         let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
         return [
@@ -65,7 +66,8 @@ struct Connector: Sendable {
     private static let silence = 5
 
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
-        // Later keywords win: `dbname` takes a whole connection string (URI or keywords), which may set its own timeout.
+        // If a keyword occurs twice, the last one counts. `dbname` may be a whole connection string (URI or keywords),
+        // which may set its own timeout.
         let parameters = parameters
         let pointer = withCStrings(parameters.map(\.keyword)) { keywords in
             withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
@@ -84,10 +86,10 @@ struct Connector: Sendable {
         return .success(connection)
     }
 
-    /// Makes the session's settings, in one round trip and within `silence`: libpq bounds the making of a connection, but
-    /// would wait for ever for a server that is frozen after that.
+    /// Applies the session's settings in one round trip and within `silence`. libpq limits only the time to connect,
+    /// and would wait forever for a server that freezes after that.
     ///
-    /// - Returns: why it did not work.
+    /// - Returns: the error; `nil`: it succeeded.
     private func prepare(_ connection: LibPQConnection) -> PostgresError? {
         PQsetnonblocking(connection.pointer, 1)
         var settings = configuration.sessionSettings
@@ -107,8 +109,8 @@ struct Connector: Sendable {
             ? nil : PostgresError(.connectionFailed, connection.errorMessage)
     }
 
-    /// What the server is to do when this client is gone without a word: a statement that runs, or waits for a lock, ends
-    /// within seconds, and holds up nobody.
+    /// Makes the server notice within seconds that this client is gone, so that a statement that runs or waits for a
+    /// lock ends and blocks nobody.
     private static let clientSettings = [
         "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
         "tcp_keepalives_count": "3", "tcp_user_timeout": "10s",
@@ -116,9 +118,9 @@ struct Connector: Sendable {
 }
 
 extension LibPQConnection {
-    /// Sends what is to be sent, and waits for the end of its one query.
+    /// Sends all pending data and waits for the end of the one query.
     ///
-    /// - Returns: whether it succeeded in time.
+    /// - Returns: whether it succeeded within `limit`.
     fileprivate func isDone(within limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
         while true {

@@ -9,12 +9,12 @@ internal import Logging
     private import Musl
 #endif
 
-/// Owns one `PGconn`. Not safe for two tasks at once: `PostgresConnection` sees to that.
+/// Owns one `PGconn`. Two tasks must not use it at the same time; `PostgresConnection` guarantees that.
 final class LibPQConnection: @unchecked Sendable {
     let pointer: OpaquePointer
     private let notices: Unmanaged<NoticeBook>
 
-    /// - Parameter hearer: gets the notices.
+    /// - Parameter hearer: receives the notices.
     init(_ pointer: OpaquePointer, notices hearer: PostgresNotices? = nil, logger: Logger) {
         self.pointer = pointer
         notices = Unmanaged.passRetained(NoticeBook(hearer, logger))
@@ -34,13 +34,13 @@ final class LibPQConnection: @unchecked Sendable {
         notices.release()
     }
 
-    /// Tells of the kept notices, unless their transaction goes on.
+    /// Reports the collected notices, unless their transaction is still open.
     func handOutNotices() {
         guard !isInTransaction || isBroken else { return }
         notices.takeUnretainedValue().handOut()
     }
 
-    /// Whether the server has warned of something since this was last set to `false`.
+    /// Whether the server has sent a warning since this was last set to `false`.
     var hasWarned: Bool {
         get { notices.takeUnretainedValue().hasWarned }
         set { notices.takeUnretainedValue().hasWarned = newValue }
@@ -51,13 +51,13 @@ final class LibPQConnection: @unchecked Sendable {
     var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
     var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
 
-    /// Whether nothing is on its way in either direction: the connection can be given to the next task.
+    /// Whether nothing is being sent or received, so that another task may use the connection.
     var isClean: Bool {
         !isBroken && PQtransactionStatus(pointer) == PQTRANS_IDLE && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF
     }
 
-    /// Whether the server last said that it takes no writes: a standby, or one whose transactions are read-only unless they
-    /// ask for more. It says so with the answer to a query; servers before PostgreSQL 14 never do.
+    /// Whether the server last reported that it accepts no writes: it is a standby, or its transactions are read-only
+    /// by default. It reports this with the answer to a query; servers before PostgreSQL 14 never do.
     var isReadOnly: Bool { isOn("in_hot_standby") || isOn("default_transaction_read_only") }
 
     private func isOn(_ parameter: StaticString) -> Bool {
@@ -69,16 +69,16 @@ final class LibPQConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether something has arrived that answers no query. On an idle connection that is the server's farewell, or its
-    /// end: whatever it is, the connection must not be used again.
+    /// Whether data has arrived that answers no query. On an idle connection it means that the server has closed it, so
+    /// the connection must not be used again.
     var hasUnexpectedInput: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
     }
 }
 
-/// Takes the server's notices to the log, and keeps those of a transaction until it has ended. libpq calls it on the task
-/// that drives the connection.
+/// Logs the server's notices, and collects those of a transaction until it has ended. libpq calls it on the task that
+/// uses the connection.
 private final class NoticeBook {
     private let hearer: PostgresNotices?
     private let logger: Logger

@@ -1,6 +1,6 @@
 internal import CLibPQ
 
-/// A query's parameters in the form libpq takes them.
+/// A query's parameters in libpq's form.
 struct Parameters {
     let bindings: [PostgresBinding]
 
@@ -11,14 +11,14 @@ struct Parameters {
         return types.withUnsafeBufferPointer { body($0.baseAddress) }
     }
 
-    /// Values, lengths and formats; all values are binary. libpq copies them before `body` returns.
+    /// Values, lengths and formats; all values are binary. libpq copies them while `body` runs.
     func withValues<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
     ) -> Result {
         let count = bindings.count
         guard count > 0 else { return body(nil, nil, nil) }
         let total = bindings.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
-        // One byte more, so that an empty value has an address too: without one it would be NULL.
+        // One byte more, so that even an empty value has an address; without one it would be NULL.
         return withUnsafeTemporaryAllocation(byteCount: total + 1, alignment: 1) { buffer in
             withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in

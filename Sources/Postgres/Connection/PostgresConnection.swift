@@ -1,7 +1,7 @@
 internal import CLibPQ
 internal import Synchronization
 
-/// One connection, for one task at a time; `PostgresPool.withConnection` lends it.
+/// A connection for one task at a time. `PostgresPool.withConnection` lends it.
 package final class PostgresConnection: PostgresQuerying {
     let raw: LibPQConnection
     private let configuration: PostgresConfiguration
@@ -9,19 +9,19 @@ package final class PostgresConnection: PostgresQuerying {
     private struct State {
         var statements: StatementCache
         var isBusy = false
-        /// A transaction begins with the next query, in the same round trip.
+        /// Whether the next query begins a transaction in the same round trip.
         var beginsNext = false
-        /// The state of the protocol is not known any more: the connection must not be used again.
+        /// Whether the state of the protocol is unknown, so that the connection must not be used again.
         var isSpoiled = false
-        /// The server refused to write.
+        /// Whether the server refused a write.
         var refusedToWrite = false
-        /// When its task began to wait for the connection, until that had its first answer.
+        /// When its task began to wait for the connection; `nil` after the connection's first answer.
         var askedAt: ContinuousClock.Instant?
     }
 
     private let state: Mutex<State>
 
-    /// Which of the pool's servers it is to: a later one took that one's place.
+    /// Identifies the pool's server at the time. The number grows when the pool changes to another server.
     let generation: Int
 
     init(_ raw: LibPQConnection, configuration: PostgresConfiguration, generation: Int = 0) {
@@ -34,31 +34,31 @@ package final class PostgresConnection: PostgresQuerying {
     /// The server's version, e.g. 150018 for 15.18.
     package var serverVersion: Int { Int(PQserverVersion(raw.pointer)) }
 
-    /// The server process that serves this connection.
+    /// The ID of the server process of this connection.
     package var backendPID: Int { Int(PQbackendPID(raw.pointer)) }
 
-    /// Whether the server takes no writes, as far as it has said so on this connection.
+    /// Whether the server has reported on this connection that it accepts no writes.
     package var isReadOnly: Bool { raw.isReadOnly || state.withLock { $0.refusedToWrite } }
 
-    /// The executor of the loop that waits for this connection. A task that prefers this executor gets its answers
-    /// without waking another thread; what it does between two queries holds others' answers up, so it must be short.
+    /// The executor of the loop that waits for this connection. A task with this executor gets its answers without
+    /// waking another thread. Its work between two queries must be short, because it delays the answers of others.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
-    /// Runs one query within what is left of the task's `PostgresPatience`, without one within `queryTimeout`.
+    /// Runs one query within the rest of the task's `PostgresPatience`. A task without one has `queryTimeout`.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
         try await run([query])[0]
     }
 
-    /// Runs one query; past its deadline it is cancelled at the server.
+    /// Runs one query. After the deadline it is cancelled on the server.
     @discardableResult
     package func query(_ query: PostgresQuery, deadline: Duration?) async throws -> PostgresRows {
         try await run([query], timeout: deadline)[0]
     }
 
-    /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one.
+    /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one transaction.
     ///
-    /// - Throws: the first error, with `pipelineIndex`; later queries are not carried out.
+    /// - Throws: the first error, with `pipelineIndex`. Later queries are not executed.
     @discardableResult
     package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
         try await run(queries)
@@ -74,22 +74,22 @@ package final class PostgresConnection: PostgresQuerying {
 
     // MARK: For the pool
 
-    /// Whether the next task may have it.
+    /// Whether the next task may use it.
     var isReusable: Bool { raw.isClean && !state.withLock { $0.isSpoiled || $0.isBusy } }
 
-    /// It is lent to this task, which has waited since then.
+    /// Records that it is lent to a task that has waited since `asked`.
     func lend(since asked: ContinuousClock.Instant) { state.withLock { $0.askedAt = asked } }
 
-    /// The next query begins a transaction.
+    /// Makes the next query begin a transaction.
     func beginWithNext() { state.withLock { $0.beginsNext = true } }
 
-    /// Ends a transaction that no query has begun; `false` when there is one to end at the server.
+    /// Ends a transaction whose BEGIN was not sent yet. Returns `false` if the server must end it.
     func abandonUnbegun() -> Bool { takeBegin() }
 
-    /// Whether an error in the transaction was ignored: COMMIT would roll back and call that success.
+    /// Whether an error in the transaction was ignored. COMMIT would then roll back and still report success.
     var hasFailedTransaction: Bool { PQtransactionStatus(raw.pointer) == PQTRANS_INERROR }
 
-    /// Runs the statements that end a transaction, whatever becomes of the task meanwhile.
+    /// Runs the statements that end a transaction, even if the task is cancelled meanwhile.
     func end(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
         try await run(queries, isCancellable: false)
     }
@@ -129,7 +129,7 @@ package final class PostgresConnection: PostgresQuerying {
 
     private var isSpoiled: Bool { state.withLock { $0.isSpoiled } }
 
-    /// A silent server is waited for from when the task began to wait for the connection.
+    /// The limit for a silent server counts from the time when the task began to wait for the connection.
     private func limits(_ timeout: Duration?) -> QueryExecution.Limits {
         let now = ContinuousClock.now
         let asked = state.withLock { state in
@@ -138,7 +138,7 @@ package final class PostgresConnection: PostgresQuerying {
         }
         let patience = configuration.health.patience(PostgresPatience.current)
         guard let patience else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
-        // A turn that came late is worth a try.
+        // If the turn came late, one short attempt is still made.
         return QueryExecution.Limits(
             end: now + min(patience.rest, timeout ?? patience.rest), silence: patience.silence,
             firstSilence: max(
@@ -156,7 +156,7 @@ package final class PostgresConnection: PostgresQuerying {
         }
     }
 
-    /// One task at a time; a second one is the caller's mistake, and told so.
+    /// Allows one task at a time. A second one is a mistake of the caller and gets an error.
     private func exclusively<Value>(
         _ body: (PostgresConnection) async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
@@ -174,8 +174,8 @@ package final class PostgresConnection: PostgresQuerying {
         return try await body(self)
     }
 
-    /// Prepared statements the server no longer knows, or whose result changed with the schema, are prepared again,
-    /// once, where that repeats nothing.
+    /// Runs the queries. If the server no longer knows a prepared statement, or its result has changed with the schema,
+    /// the statement is prepared again once, if that repeats no query.
     private func attempt(
         _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
@@ -204,8 +204,8 @@ package final class PostgresConnection: PostgresQuerying {
             } else {
                 rows = try await executePipeline(queries, &execution)
             }
-            // A COMMIT that waits for a synchronous standby and is cancelled succeeds, with a warning: the standby may
-            // not have it, and no caller may be told that it cannot be lost.
+            // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may
+            // not have the data, so the caller must not be told that they are safe.
             if let interruption = execution.interruption { throw interruption }
             return rows
         } catch {
@@ -251,7 +251,7 @@ package final class PostgresConnection: PostgresQuerying {
         var failure: PostgresError?
         for step in steps {
             if case .sync = step {
-                // Its result stands alone: no end of results follows.
+                // The result of a synchronisation point is not followed by an end of results.
                 if let sync = try await execution.nextResult() { PQclear(sync) }
                 continue
             }
@@ -261,7 +261,7 @@ package final class PostgresConnection: PostgresQuerying {
                     if case .execute = step { rows.append(read) }
                 case .failure(let error) where error.kind == .misuse: throw error
                 case .failure(var error):
-                    // A statement that cannot be deallocated is gone already, or goes with the connection.
+                    // If a statement cannot be deallocated, it is already gone, or will be gone with the connection.
                     if case .deallocate = step { continue }
                     if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
                     error.pipelineIndex = step.index
@@ -292,7 +292,7 @@ package final class PostgresConnection: PostgresQuerying {
         }
     }
 
-    /// Puts every query into the pipeline, each preceded by its preparation where that is needed.
+    /// Adds every query to the pipeline, preceded by its preparation if necessary.
     private func sendAll(_ queries: [PostgresQuery], _ execution: QueryExecution) throws(PostgresError) -> [Step] {
         var steps: [Step] = []
         for name in state.withLock({ $0.statements.evict() }) {
@@ -357,7 +357,7 @@ package final class PostgresConnection: PostgresQuerying {
         if let failure { throw execution.interruption ?? failure }
     }
 
-    /// Takes a result over: as rows, or as the error it is.
+    /// Converts a result to rows or to its error.
     private static func read(_ result: OpaquePointer) -> Result<PostgresRows, PostgresError> {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC:
@@ -374,7 +374,7 @@ package final class PostgresConnection: PostgresQuerying {
             return .failure(error)
         default:
             PQclear(result)
-            // The server waits for data now, or sends it: the connection is closed with the error.
+            // The server now waits for data or sends them, so the connection is closed with this error.
             return .failure(PostgresError(.misuse, "COPY is not for this connection"))
         }
     }

@@ -1,35 +1,35 @@
 internal import CLibPQ
 private import Dispatch
 
-/// The execution of one query or pipeline, on a connection that nothing else uses meanwhile.
+/// The execution of one query or pipeline. Nothing else uses the connection meanwhile.
 ///
-/// libpq is driven from the caller's thread; the loop only says when the socket is ready. When the deadline passes or
-/// the task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown,
-/// so that the connection is clean for the next one. A server that does not answer that either is not waited for.
+/// The caller's thread calls libpq; the loop only reports when the socket is ready. When the deadline passes or the
+/// task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown, so
+/// that the connection can be used again. If the server does not answer that either, the connection is given up.
 struct QueryExecution {
     let connection: LibPQConnection
     private let health: PostgresHealth
     private let limits: Limits
-    /// `health.mark` when the deadline was set.
+    /// The value of `health.mark` when the deadline was set.
     private var mark: Int64
     private var deadline: ContinuousClock.Instant
     private var isCancellable: Bool
     /// Why the server was asked to cancel.
     private(set) var interruption: PostgresError?
     private var cancellation: Cancellation?
-    /// When the wait for the cancelled query's end is given up.
+    /// The time at which waiting for the cancelled query's end is given up.
     private var drainEnd = ContinuousClock.now
 
-    /// When the answer is waited for no longer.
+    /// The limits of waiting for an answer.
     struct Limits {
         var end: ContinuousClock.Instant
-        /// The time without any answer of the server to anybody after which that is so already; `nil`: however long.
+        /// The longest time without any answer of the server to any query; `nil`: no limit.
         var silence: Duration?
-        /// The end of the first such time.
+        /// The first end of such a time; `nil`: computed from `silence`.
         var firstSilence: ContinuousClock.Instant?
     }
 
-    /// How long a cancelled query may take to end before its connection is given up: a request has no time for that.
+    /// How long a cancelled query may take to end before its connection is given up. Requests have only a short time.
     private var drainBound: Duration { limits.silence == nil ? .seconds(5) : .milliseconds(500) }
     private static let cancelInterval = Duration.milliseconds(200)
 
@@ -44,7 +44,7 @@ struct QueryExecution {
 
     /// The next result; `nil` at the end of a query's results.
     ///
-    /// - Throws: `connectionLost`; or the interruption, when the server did not end the query in time.
+    /// - Throws: `connectionLost`; the interruption if the server did not end the query in time.
     mutating func nextResult() async throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(connection.pointer) == 1 {
             let isFlushing = try flush()
@@ -55,7 +55,7 @@ struct QueryExecution {
         return PQgetResult(connection.pointer)
     }
 
-    /// Sends what libpq holds; `true` while the socket takes no more.
+    /// Sends the data that libpq holds. Returns `true` while the socket accepts no more.
     func flush() throws(PostgresError) -> Bool {
         switch PQflush(connection.pointer) {
         case 0: return false
@@ -64,9 +64,9 @@ struct QueryExecution {
         }
     }
 
-    /// Waits for the server's side of the cancellation, so that it cannot hit the next query.
+    /// Waits until the server has processed the cancellation, so that it cannot affect the next query.
     ///
-    /// - Returns: `false` when it did not come in time: there must be no next query on this connection.
+    /// - Returns: `false` if that took too long. Then the connection must not be used again.
     func finish() async -> Bool { await cancellation?.ended(within: drainBound) ?? true }
 
     func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
@@ -81,7 +81,7 @@ struct QueryExecution {
                 if let silence = limits.silence {
                     let silenceEnd = min(limits.end, health.answeredAt + silence)
                     if silenceEnd > .now {
-                        // Others have answers: this one may take its time.
+                        // Other queries get answers, so this one may take longer.
                         mark = health.mark
                         deadline = silenceEnd
                         return
@@ -94,8 +94,8 @@ struct QueryExecution {
         }
     }
 
-    /// Asks the server to cancel, and again for as long as it goes on: a request that finds the server not yet at the
-    /// query does nothing.
+    /// Asks the server to cancel, and repeats it while the query continues, because a request that arrives before the
+    /// query has no effect.
     private mutating func interrupt(_ reason: PostgresError) throws(PostgresError) {
         let now = ContinuousClock.now
         if let interruption {
@@ -112,9 +112,9 @@ struct QueryExecution {
     }
 }
 
-/// A request to cancel that is under way.
+/// A cancellation request in progress.
 private final class Cancellation: Sendable {
-    /// Ends when the request has.
+    /// Ends when the request has ended.
     private let ending: AsyncStream<Void>
     private let task: Task<Void, Never>
 
@@ -124,8 +124,8 @@ private final class Cancellation: Sendable {
         task = Task.detached {
             await earlier?.task.value
             await withCheckedContinuation { continuation in
-                // PQcancel opens a connection of its own and blocks for it, for as long as the server is frozen. A serial
-                // queue has a thread of its own then; those of a concurrent one are as few as the cores, and all would block.
+                // PQcancel opens its own connection and blocks as long as the server is frozen. A serial queue gets its
+                // own thread. A concurrent queue has only as many threads as there are cores, and all would block.
                 DispatchQueue(label: "grandstand.postgres.cancel", qos: .background).async {
                     handle.cancel()
                     continuation.resume()
@@ -135,9 +135,9 @@ private final class Cancellation: Sendable {
         }
     }
 
-    /// Also in a task that was cancelled.
+    /// This also waits in a cancelled task.
     ///
-    /// - Returns: whether it has ended by then.
+    /// - Returns: whether it ended within `limit`.
     func ended(within limit: Duration) async -> Bool {
         await Task { [ending] in
             await withTaskGroup(of: Bool.self) { group in

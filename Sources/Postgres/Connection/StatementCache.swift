@@ -1,4 +1,5 @@
-/// The prepared statements of one connection, by text and parameter types; the least recently used go first.
+/// The prepared statements of one connection, by text and parameter types. The least recently used ones are removed
+/// first.
 struct StatementCache {
     struct Key: Hashable {
         let sql: String
@@ -32,7 +33,7 @@ struct StatementCache {
         return entries.values[index].name
     }
 
-    /// A name for a statement that is about to be prepared.
+    /// Adds a statement that is about to be prepared, and returns its name.
     mutating func add(_ key: Key) -> String {
         names += 1
         uses += 1
@@ -45,7 +46,7 @@ struct StatementCache {
 
     mutating func removeAll() { entries = [:] }
 
-    /// Names that must be deallocated to stay within the capacity; they are forgotten.
+    /// Removes statements until the rest is within the capacity. Returns the names that must be deallocated.
     mutating func evict() -> [String] {
         guard entries.count > capacity else { return [] }
         let oldest = entries.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(entries.count - capacity)

@@ -6,7 +6,7 @@
         private import Musl
     #endif
 
-    /// epoll, one-shot.
+    /// A poller with one-shot epoll.
     final class Poller: Sendable {
         private let queue: Int32
         private let alarm: Int32
@@ -20,14 +20,14 @@
             epoll_ctl(queue, EPOLL_CTL_ADD, alarm, &event)
         }
 
-        /// Reports the socket once when it is ready; arming it again replaces the earlier interest.
+        /// Reports the socket once when it is ready. Calling it again replaces the earlier interest.
         func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
             var event = epoll_event()
             event.events = EPOLLONESHOT.rawValue | EPOLLRDHUP.rawValue
             if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
             if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
             event.data.fd = socket
-            // A socket that was closed has left the queue, and its number may have come back.
+            // A closed socket has left the queue, and a new one may have its number.
             if epoll_ctl(queue, EPOLL_CTL_MOD, socket, &event) != 0, errno == ENOENT {
                 epoll_ctl(queue, EPOLL_CTL_ADD, socket, &event)
             }
@@ -38,10 +38,10 @@
             epoll_ctl(queue, EPOLL_CTL_DEL, socket, &event)
         }
 
-        /// Ends the wait. The counter is edge-triggered and never read: each write is one edge.
+        /// Ends the wait. The counter is edge-triggered and never read, so each write is one event.
         func wake() { eventfd_write(alarm, 1) }
 
-        /// Hands every report that is there to `report`, waiting for the first one if `blocking`.
+        /// Passes all pending events to `report`. If `blocking`, waits for the first one.
         func wait(blocking: Bool, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(queue, events.baseAddress, 64, blocking ? -1 : 0)
@@ -54,7 +54,7 @@
 #elseif canImport(Darwin)
     private import Darwin
 
-    /// kqueue, one-shot.
+    /// A poller with one-shot kqueue.
     final class Poller: Sendable {
         private let queue: Int32
 
@@ -65,7 +65,7 @@
             }
         }
 
-        /// Reports the socket once when it is ready; arming it again replaces the earlier interest.
+        /// Reports the socket once when it is ready. Calling it again replaces the earlier interest.
         func arm(_ socket: Int32, _ interest: SocketLoop.Interest) {
             for (filter, wanted) in [(EVFILT_READ, SocketLoop.Interest.read), (EVFILT_WRITE, .write)]
             where interest.contains(wanted) {
@@ -77,7 +77,7 @@
             }
         }
 
-        /// Closing a socket takes it out of the queue.
+        /// Nothing to do: closing a socket removes it from the queue.
         func forget(_ socket: Int32) {}
 
         /// Ends the wait.
@@ -87,7 +87,7 @@
             }
         }
 
-        /// Hands every report that is there to `report`, waiting for the first one if `blocking`.
+        /// Passes all pending events to `report`. If `blocking`, waits for the first one.
         func wait(blocking: Bool, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: Darwin.kevent.self, capacity: 64) { events in
                 var atOnce = timespec()

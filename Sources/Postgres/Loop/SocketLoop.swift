@@ -1,12 +1,12 @@
 private import Dispatch
 internal import Synchronization
 
-/// A thread that waits for the sockets of connections, with epoll or kqueue, each socket armed for one report. There are
-/// two: while one thread resumes the answered callers, the other serves the rest.
+/// A thread that waits for the sockets of connections with epoll or kqueue. A socket is armed for one event at a time.
+/// There are two such threads: while one resumes callers, the other serves the rest.
 ///
-/// The task that drives a connection arms its socket from its own thread: that needs no wake-up of the loop.
-/// The loop is a task executor too: a task that prefers it is resumed on the loop's own thread, which saves waking
-/// another one for each answer.
+/// The task that uses a connection arms its socket from its own thread, without waking the loop. The loop is also a
+/// task executor: a task that prefers it is resumed on the loop's thread, which saves waking another thread for each
+/// answer.
 final class SocketLoop: TaskExecutor {
     struct Interest: OptionSet, Sendable {
         let rawValue: UInt8
@@ -32,21 +32,21 @@ final class SocketLoop: TaskExecutor {
 
     private struct Jobs {
         var queue: [UnownedJob] = []
-        /// The loop waits in the kernel and must be woken for a job.
+        /// Whether the loop waits in the kernel, so that it must be woken for a job.
         var loopSleeps = false
     }
 
-    /// The process' loops. They live as long as the process.
+    /// The loops of the process. They are never freed.
     private static let loops = [SocketLoop(), SocketLoop()]
 
-    /// The loop that waits for `socket`, always the same one.
+    /// The loop that waits for `socket`. It is always the same one.
     static func of(_ socket: Int32) -> SocketLoop { loops[Int(max(0, socket)) % loops.count] }
 
     private let waiters = Mutex(Waiters())
     private let jobs = Mutex(Jobs())
     private let poller = Poller()
     private let timers = DispatchQueue(label: "grandstand.postgres.deadlines")
-    /// Deadlines are looked at this often: they are seconds long.
+    /// The time between two checks of deadlines. Deadlines are seconds long, so this is exact enough.
     private static let tick = DispatchTimeInterval.milliseconds(25)
 
     private init() {
@@ -83,7 +83,7 @@ final class SocketLoop: TaskExecutor {
 
     // MARK: Sockets
 
-    /// Waits until the socket is ready, the deadline has passed, or, if `isCancellable`, the task is cancelled.
+    /// Waits until the socket is ready, the deadline has passed or, if `isCancellable`, the task is cancelled.
     func wait(
         for interest: Interest, on socket: Int32, until deadline: ContinuousClock.Instant?, isCancellable: Bool
     ) async -> Outcome {
@@ -95,7 +95,7 @@ final class SocketLoop: TaskExecutor {
         }
     }
 
-    /// Forgets a socket that is about to be closed.
+    /// Removes a socket that is about to be closed.
     func forget(_ socket: Int32) { poller.forget(socket) }
 
     private func arm(
@@ -104,7 +104,7 @@ final class SocketLoop: TaskExecutor {
         await withCheckedContinuation { continuation in
             waiters.withLock { $0.bySocket[socket] = Waiter(continuation: continuation, deadline: deadline) }
             poller.arm(socket, interest)
-            // A cancellation may have come between the handler's installation and the waiter's.
+            // The task may have been cancelled after the handler was installed and before the waiter was.
             if isCancellable, Task.isCancelled { report(socket, .cancelled) }
             if deadline != nil { startTicking() }
         }

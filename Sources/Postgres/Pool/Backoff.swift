@@ -1,5 +1,5 @@
-/// Pauses between attempts to connect: doubling with jitter, at most a few seconds, so that a database that comes back is
-/// found soon and not stormed.
+/// The pauses between attempts to connect. They double, with jitter, up to a few seconds, so that a database that is
+/// back is found soon but not overloaded.
 struct Backoff {
     private var step = Duration.milliseconds(50)
 

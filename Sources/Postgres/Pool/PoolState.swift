@@ -1,9 +1,9 @@
-/// The pool's decisions, without sockets: which connections are idle or lent, and which callers wait for one.
+/// The decisions of a pool, without sockets: which connections are idle or lent, and which callers wait.
 struct PoolState {
-    /// A waiter's turn: a connection, or the right to open one.
+    /// What a waiter gets: a connection, or the right to open one.
     enum Turn: Sendable {
         case connection(PostgresConnection)
-        /// - Parameter failure: why the waiter's own attempt to open one made none, if it waited for that.
+        /// - Parameter failure: why the waiter's own attempt to open one failed, if it waited for that.
         case open(after: PostgresError? = nil)
     }
 
@@ -17,33 +17,33 @@ struct PoolState {
     typealias Waiter = CheckedContinuation<Result<Turn, PostgresError>, Never>
 
     private enum Place {
-        /// Has a number, does not wait yet.
+        /// It has a number, but does not wait yet.
         case announced
         case waiting(Waiter)
-        /// The turn, when it came before the wait began.
+        /// Its turn came before the wait began.
         case served(Turn)
-        /// Was given up before the wait began.
+        /// It was given up before the wait began.
         case left(PostgresError)
     }
 
     private var idle: [PostgresConnection] = []
     var idleCount: Int { idle.count }
-    /// Lent, or being opened.
+    /// The connections that are lent or being opened.
     private(set) var lent = 0
-    /// Of these, attempts to open one that are under way, whether or not a caller still waits for them.
+    /// Of these, the attempts in progress to open one, even if no caller waits for them any longer.
     private(set) var attempts = 0
-    /// Callers between two attempts.
+    /// The callers that pause between two attempts.
     private var pausing = 0
     private(set) var isClosed = false
-    /// Counts the servers that were left because they take no writes any more. What was opened before the last of them
-    /// was left is not lent again.
+    /// Grows each time a server is left because it no longer accepts writes. Connections of earlier generations are not
+    /// lent again.
     private(set) var generation = 0
     private var places: [Int: Place] = [:]
-    /// Numbers in the order of asking.
+    /// The numbers of waiting callers, in the order of their calls.
     private var line: [Int] = []
     private var numbers = 0
 
-    /// The most recently used connection, the right to open one, or a place in the line.
+    /// The most recently used idle connection, or the right to open one, or a place in the queue.
     mutating func next(maximum: Int) -> Next {
         if isClosed { return .closed }
         if let connection = idle.popLast() {
@@ -59,30 +59,31 @@ struct PoolState {
         return .wait(id)
     }
 
-    /// Whether nobody has a connection: all that have a place try to open one.
+    /// Whether no caller has a connection, because all that have a place are trying to open one.
     var reachesNothing: Bool { idle.isEmpty && lent == attempts + pausing }
 
-    /// A place outside the line, for a caller that pauses between two attempts; `nil` when the pool is closed.
+    /// A place outside the queue for a caller that pauses between two attempts; `nil` if the pool is closed.
     mutating func pause() -> Int? {
         guard !isClosed else { return nil }
         pausing += 1
         return announce()
     }
 
-    /// The pause is over.
+    /// Ends a pause.
     mutating func goOn() { pausing -= 1 }
 
-    /// A place outside the line for a caller that has the right to open a connection, and begins an attempt.
+    /// A place outside the queue for a caller that may open a connection and begins an attempt; `nil` if the pool is
+    /// closed.
     mutating func begin() -> Int? {
         guard !isClosed else { return nil }
         attempts += 1
         return announce()
     }
 
-    /// The attempt of this place has ended.
+    /// Ends the attempt of this place.
     ///
-    /// - Returns: whether its caller gets what came of it, and the waiter to resume with that now. A caller that has left
-    ///   leaves connection or right behind.
+    /// - Returns: whether its caller gets the result, and the waiter to resume with it now. If the caller has left, the
+    ///   connection or the right goes to somebody else.
     mutating func end(_ id: Int, _ turn: Turn) -> (isTaken: Bool, waiter: Waiter?) {
         attempts -= 1
         switch places[id] {
@@ -104,7 +105,7 @@ struct PoolState {
 
     /// Begins to wait.
     ///
-    /// - Returns: the turn that has come already, for the caller to resume with.
+    /// - Returns: the result if it is already known. Then the caller does not wait.
     mutating func await(_ id: Int, _ waiter: Waiter) -> Result<Turn, PostgresError>? {
         switch places[id] {
         case .announced:
@@ -121,9 +122,9 @@ struct PoolState {
         }
     }
 
-    /// Gives a place up, with what is said to its caller.
+    /// Gives a place up with this error.
     ///
-    /// - Returns: the waiter to resume with it.
+    /// - Returns: the waiter to resume with the error.
     mutating func remove(_ id: Int, _ error: PostgresError) -> Waiter? {
         switch places[id] {
         case .announced: places[id] = .left(error)
@@ -136,9 +137,9 @@ struct PoolState {
         return waiter
     }
 
-    /// A connection comes back.
+    /// Takes a connection back.
     ///
-    /// - Returns: the waiter to resume with it.
+    /// - Returns: the waiter to resume with it; `nil`: none waits.
     mutating func release(_ connection: PostgresConnection) -> Waiter? {
         guard !isClosed else {
             lent -= 1
@@ -150,18 +151,18 @@ struct PoolState {
         return nil
     }
 
-    /// A connection is closed.
+    /// Removes a connection that is closed.
     ///
-    /// - Returns: the waiter to resume with the right to open another.
+    /// - Returns: the waiter to resume with the right to open another one; `nil`: none waits.
     mutating func discard() -> Waiter? {
         if let (isServed, waiter) = serveFirst(.open()) { return isServed ? nil : waiter }
         lent -= 1
         return nil
     }
 
-    /// The server of this generation takes no writes any more.
+    /// Leaves the server of this generation, because it no longer accepts writes.
     ///
-    /// - Returns: its idle connections, to be closed.
+    /// - Returns: the server's idle connections, which must be closed.
     mutating func leave(_ generation: Int) -> [PostgresConnection] {
         guard generation == self.generation else { return [] }
         self.generation += 1
@@ -180,7 +181,7 @@ struct PoolState {
         for place in places.values {
             switch place {
             case .waiting(let waiter): waiters.append(waiter)
-            // Nobody will take what is there.
+            // Its caller will not come to take the turn.
             case .served: lent -= 1
             case .announced, .left: break
             }
@@ -188,7 +189,8 @@ struct PoolState {
         return (idle, waiters)
     }
 
-    /// - Returns: `nil` when no caller waits; else the waiter, or that the turn is kept for one that is about to wait.
+    /// - Returns: `nil` if no caller waits. Otherwise the waiter to resume, or `isServed` if the caller is about to
+    ///   wait and will find the turn.
     private mutating func serveFirst(_ turn: Turn) -> (isServed: Bool, waiter: Waiter?)? {
         guard !line.isEmpty else { return nil }
         let id = line.removeFirst()

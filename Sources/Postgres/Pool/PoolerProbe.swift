@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 
-/// Whether a connection to the database is a session there. A connection pooler may lend one session to several of its
-/// clients, transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`): statements prepared,
-/// channels LISTENed to and settings of a session are another client's then.
+/// Checks whether each connection has its own session. A connection pooler may lend one session to several clients,
+/// transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`). Then prepared statements,
+/// LISTEN and settings of a session belong to another client.
 extension PostgresPool {
-    /// Looks with two connections of its own. Only signs that cannot occur in a session of one's own count: a setting
-    /// that vanished, or that another session has; a prepared statement of another. So it never takes a database for
-    /// such a pooler that is none.
+    /// Checks with two separate connections. Only signs that are impossible in a separate session count: a setting that
+    /// disappeared or that another session has, or another session's prepared statement. So a normal database is never
+    /// taken for such a pooler.
     ///
-    /// - Throws: `PostgresError` when no connection can be made.
+    /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is just starting, as the first query of a command does.
+        // Waits for a server that is starting, like the first query of a command.
         try await withConnection(within: configuration.acquireTimeout) { _ in }
         let first = try await probe()
         do {
-            // A client of PostgreSQL itself was told the number of its server process.
+            // A direct client of PostgreSQL knows the ID of its server process.
             let pid = try await first.query("select pg_backend_pid() as pid")[0].decode(Int.self, "pid")
             guard pid != first.backendPID else { return false }
             for _ in 0..<3 where try await sharesSessions(first) { return true }
@@ -32,14 +32,14 @@ extension PostgresPool {
         let second = try await probe()
         do {
             if try await Self.mark(of: second) == mark { return true }
-            // While it has the session that the first had, the first is lent another.
+            // While `second` has the session that `first` had, `first` gets another one.
             try await second.script("begin")
             if try await Self.mark(of: second) == mark { return true }
             let own = try await Self.mark(of: first)
             try await second.script("rollback")
             return own != mark
         } catch let error as PostgresError where error.kind == .timedOut {
-            // A pooler with one session to lend. It may lend it for as long as the client stays.
+            // The pooler has only one session, and may lend it as long as the client is connected.
             return false
         }
     }
@@ -57,8 +57,8 @@ extension PostgresPool {
 }
 
 extension PostgresError {
-    /// Whether it tells of a session that is not this connection's own. PgBouncer refuses transactions in its statement
-    /// mode by words only.
+    /// Whether the error mentions a session that is not this connection's own. PgBouncer in statement mode refuses
+    /// transactions only with a message.
     fileprivate var provesSharing: Bool {
         sqlState == .invalidSQLStatementName || sqlState == .duplicatePreparedStatement
             || message.contains("statement pooling mode")

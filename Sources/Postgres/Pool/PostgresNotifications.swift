@@ -3,14 +3,14 @@ internal import Logging
 
 /// An event for a listener.
 package enum PostgresNotification: Sendable, Hashable {
-    /// Listening begins, at first and after each reconnect: earlier notifications are lost.
+    /// Listening begins, at the start and after each reconnect. Earlier notifications may be lost.
     case listening
     case notification(channel: String, payload: String)
 }
 
 extension PostgresPool {
-    /// LISTENs on a connection of its own. The stream reconnects by itself, and ends when its consumer stops or the
-    /// pool is closed.
+    /// LISTENs on a separate connection. The stream reconnects by itself. It ends when its consumer stops or the pool
+    /// is closed.
     package func notifications(on channels: [String]) -> AsyncStream<PostgresNotification> {
         AsyncStream { continuation in
             let listener = Listener(pool: self, channels: channels)
@@ -27,7 +27,7 @@ private struct Listener: Sendable {
     let pool: PostgresPool
     let channels: [String]
 
-    /// How long the server may take for an answer; then another connection is made.
+    /// How long the server may take for an answer before the connection is replaced.
     private static let patience = Duration.seconds(5)
 
     private var names: Logger.Metadata { ["channels": "\(channels.joined(separator: ", "))"] }
@@ -53,7 +53,7 @@ private struct Listener: Sendable {
                 try await hear(connection, yield)
             } catch {
                 if Task.isCancelled || pool.isClosed { return }
-                // Once for an outage, however often it is tried again.
+                // Warn only once for an outage.
                 pool.logger.log(
                     level: isInterrupted ? .debug : .warning, "notifications are not heard; trying again",
                     metadata: names.merging(["error": "\(error)"]) { $1 })
@@ -83,7 +83,7 @@ private struct Listener: Sendable {
             switch outcome {
             case .cancelled: return
             case .timedOut:
-                // A closed pool is noticed now, a peer that vanished, and a server that takes no writes any more.
+                // This notices a closed pool, a server that disappeared, and a server that no longer accepts writes.
                 try await connection.query("select 1", deadline: Self.patience)
                 if pool.configuration.mustWrite, connection.isReadOnly { pool.leave(connection.generation) }
             case .ready:

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// How long a task waits for the database in all: for connections and answers, one after the other. Its other work, as
-/// a call to Apple, does not count. A task has it for all that is done on its behalf, so nobody has to hand it on; a
-/// detached task has none. Without one the pool's configuration counts, as it does for loops.
+/// How long a task waits for the database in total, for connections and for answers. Its other work, such as a call to
+/// Apple, does not count. It is a task-local value, so nobody has to pass it on, but a detached task has none. A task
+/// without one, such as a loop, uses the pool's configuration.
 package struct PostgresPatience: Sendable {
     @TaskLocal package static var current: PostgresPatience?
 
-    /// For a database that answers nobody, each time.
+    /// The longest single wait while the database answers nobody.
     package var silence: Duration
-    /// For one that answers others, because it is slow or a lock is in the way: all waits together.
+    /// The longest total wait while the database answers others, because it is slow or a lock is in the way.
     package var limit: Duration
     private let waited: Waited
 
@@ -18,50 +18,50 @@ package struct PostgresPatience: Sendable {
         init(_ time: Duration) { nanoseconds = Atomic(Int64(time / .nanoseconds(1))) }
     }
 
-    /// - Parameter waited: how much of `limit` is used up already.
+    /// - Parameter waited: the part of `limit` that is already used.
     package init(silence: Duration, limit: Duration, waited: Duration = .zero) {
         self.silence = silence
         self.limit = limit
         self.waited = Waited(waited)
     }
 
-    /// For one request.
+    /// The patience of one request.
     ///
-    /// - Parameter wait: with the standard its client has the answer within five seconds: a second and a half is left for
-    ///   a statement that is cancelled, and for a machine that is busy.
+    /// - Parameter wait: with the default, the client has its answer within five seconds, because a second and a half
+    ///   remains for cancelling a statement and for a busy machine.
     package static func request(_ wait: Duration = standardWait) -> PostgresPatience {
         PostgresPatience(silence: wait, limit: wait)
     }
 
     package static let standardWait = Duration.seconds(3.5)
 
-    /// The same request where its work may take long: it is given up only when the database answers nobody.
+    /// The same for a request whose work may take long. It is given up only if the database answers nobody.
     package var long: PostgresPatience {
         var long = self
         long.limit = max(limit, .seconds(30))
         return long
     }
 
-    /// The same for other work.
+    /// The same for other work, with a new `limit`.
     ///
-    /// - Parameter waited: how much of `limit` is used up already.
+    /// - Parameter waited: the part of `limit` that is already used.
     package func renewed(waited: Duration = .zero) -> PostgresPatience {
         PostgresPatience(silence: silence, limit: limit, waited: waited)
     }
 
-    /// Runs `body`, work on behalf of several callers, with the time that a single caller has.
+    /// Runs `body`, which works for several callers, with the time of a single caller.
     package static func renewing<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await $current.withValue(current?.renewed()) { try await body() }
     }
 
-    /// How much of `limit` is left. A turn that came late is worth a try.
+    /// The rest of `limit`. It is never zero, so that a late turn still gets one short attempt.
     package var rest: Duration {
         max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.probe))
     }
 
-    /// Runs `body`, a wait for the database or for another caller's work with it, and counts its time.
+    /// Runs `body`, which waits for the database or for another caller's work with it, and counts its time.
     package static func counting<Value, Failure>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -73,7 +73,7 @@ package struct PostgresPatience: Sendable {
         return try await body()
     }
 
-    /// The same while the database is known not to answer.
+    /// The same while the database is known to answer nobody.
     var shortened: PostgresPatience {
         var short = self
         short.silence = min(silence, PostgresHealth.probe)
@@ -82,67 +82,67 @@ package struct PostgresPatience: Sendable {
     }
 }
 
-/// Whether a database answers, as all pools that share this see it.
+/// Whether a database answers. All pools that share this value contribute to it.
 ///
-/// A caller that waited in vain, while nobody had an answer, tells the others: until somebody has one, tasks with patience
-/// are refused at once, but for one each second that tries for a moment. So calls that wait for each other do not add
-/// their times up. Loops always try.
+/// If a caller waited in vain while nobody had an answer, the database counts as away until somebody has one. Meanwhile
+/// tasks with patience are refused at once, except one a second that tries briefly. So the waits of calls that wait for
+/// each other do not add up. Loops always try.
 package final class PostgresHealth: Sendable {
     /// How long a caller waits for a database that is known not to answer.
     static let probe = Duration.milliseconds(250)
 
     private let start = ContinuousClock.now
-    /// When the last answer came, in nanoseconds since `start`.
+    /// When the last answer came, in nanoseconds after `start`.
     private let lastAnswer = Atomic<Int64>(0)
     private let isSilent = Atomic(false)
     private let lastProbe = Mutex(ContinuousClock.now)
     private let lastRefusal = Mutex<(error: PostgresError, at: ContinuousClock.Instant)?>(nil)
-    /// How long the words of an attempt to connect stand for those that were not made after it.
+    /// How long the error of a failed attempt to connect is also used for callers that made no attempt.
     private static let wordsLast = Duration.seconds(10)
 
     package init() {}
 
-    /// Something has come from the server.
+    /// Records an answer of the server.
     func answered() {
         let (seconds, attoseconds) = start.duration(to: .now).components
         lastAnswer.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
         if isSilent.load(ordering: .relaxed) { isSilent.store(false, ordering: .relaxed) }
     }
 
-    /// An attempt to connect failed with these words.
+    /// Records a failed attempt to connect.
     func refused(_ error: PostgresError) { lastRefusal.withLock { $0 = (error, .now) } }
 
-    /// A connection was made.
+    /// Records a new connection.
     func connected() { lastRefusal.withLock { $0 = nil } }
 
-    /// What callers are told that get no connection: the words of the last attempt, if it failed lately.
+    /// The error for callers that get no connection: that of the last attempt, if it failed recently.
     var unreached: PostgresError {
         let last = lastRefusal.withLock { $0 }
         if let last, last.at.duration(to: .now) < Self.wordsLast { return last.error }
         return PostgresError(.connectionFailed, "the database did not answer in time")
     }
 
-    /// Changes with every answer.
+    /// A value that changes with every answer.
     var mark: Int64 { lastAnswer.load(ordering: .relaxed) }
 
-    /// When the last answer came, to whichever query.
+    /// When the last answer to any query came.
     var answeredAt: ContinuousClock.Instant { start + .nanoseconds(mark) }
 
-    /// A caller waited in vain.
+    /// Records that a caller waited in vain.
     ///
-    /// - Parameter mark: from when it began.
+    /// - Parameter mark: the value of `mark` when the wait began.
     func failed(since mark: Int64) {
         if mark == self.mark { isSilent.store(true, ordering: .relaxed) }
     }
 
-    /// What a caller's patience is worth now.
+    /// The patience of a caller at this moment.
     func patience(_ patience: PostgresPatience?) -> PostgresPatience? {
         isSilent.load(ordering: .relaxed) ? patience?.shortened : patience
     }
 
     var isAway: Bool { isSilent.load(ordering: .relaxed) }
 
-    /// Whether a task with patience may try though the database is away.
+    /// Whether a task with patience may try, although the database counts as away.
     func mayProbe() -> Bool {
         lastProbe.withLock { last in
             guard last.duration(to: .now) >= .seconds(1) else { return false }

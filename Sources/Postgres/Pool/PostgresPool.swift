@@ -1,14 +1,14 @@
 package import Logging
 internal import Synchronization
 
-/// Connections to one database, opened on demand, lent to one task at a time in the order of asking.
+/// Connections to one database. They are opened when needed and lent to one task at a time, in the order of the calls.
 package final class PostgresPool: PostgresQuerying {
     let configuration: PostgresConfiguration
     let logger: Logger
     private let connector: Connector
     private let state = Mutex(PoolState())
 
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     package init(configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
@@ -21,11 +21,11 @@ package final class PostgresPool: PostgresQuerying {
         try await withConnection { try await $0.query(query) }
     }
 
-    /// Lends a connection to `body`, which must not keep it. It goes back when `body` ends, clean or closed.
+    /// Lends a connection to `body`, which must not keep it. After `body` it goes back to the pool or is closed.
     ///
-    /// - Parameter patience: how long a database is waited for that takes no connections, in place of `reachTimeout`.
-    /// - Throws: what `body` throws; `connectionFailed`, `poolExhausted` when none is to be had in time (`reachTimeout`,
-    ///   `acquireTimeout`); `poolClosed`; `cancelled`.
+    /// - Parameter patience: how long to wait for a database that accepts no connections, instead of `reachTimeout`.
+    /// - Throws: the errors of `body`; `connectionFailed` or `poolExhausted` if there is no connection in time
+    ///   (`reachTimeout`, `acquireTimeout`); `poolClosed`; `cancelled`.
     package func withConnection<Value: Sendable>(
         within patience: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresConnection) async throws -> Value
@@ -55,20 +55,21 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Runs `body` in a transaction: it commits when `body` returns and rolls back when it throws. BEGIN travels with
-    /// the first query.
+    /// Runs `body` in a transaction, which is committed when `body` returns and rolled back when it throws. BEGIN is
+    /// sent with the first query.
     package func transaction<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         try await transaction(body, closing: { _ in [] }) { value, _ in value }
     }
 
-    /// The same for a transaction whose last statements are known when `body` returns: they and COMMIT are one round
-    /// trip.
+    /// The same for a transaction whose last statements are known when `body` returns. They are sent with COMMIT in one
+    /// round trip.
     ///
     /// - Parameters:
-    ///   - closing: those statements, from what `body` returned.
-    ///   - value: the transaction's result, from that and their results. It is committed then, also when this throws.
+    ///   - closing: makes these statements from the result of `body`.
+    ///   - value: makes the transaction's result from that and the results of the statements. The transaction is
+    ///     already committed then, even if this throws.
     package func transaction<Work: Sendable, Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
         closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
@@ -85,7 +86,7 @@ package final class PostgresPool: PostgresQuerying {
                 let last = closing(work)
                 rows = last.isEmpty && connection.abandonUnbegun() ? [] : try await connection.end(last + ["commit"])
             } catch {
-                // A rollback that fails leaves a connection that is closed; the server rolls back then.
+                // If the rollback fails, the connection is closed, and the server rolls back.
                 if !connection.abandonUnbegun() { _ = try? await connection.end(["rollback"]) }
                 throw error
             }
@@ -93,8 +94,8 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Takes no more callers, tells those who wait, waits a bounded time for lent connections, closes all. Attempts to open
-    /// one are not waited for. Idempotent.
+    /// Accepts no more callers, ends the waits, waits a limited time for lent connections, and closes all. It does not
+    /// wait for attempts to open a connection. It may be called again.
     package func close() async {
         let (idle, waiters) = state.withLock { $0.close() }
         _ = idle
@@ -103,23 +104,23 @@ package final class PostgresPool: PostgresQuerying {
         }
         let deadline = ContinuousClock.now + .seconds(5)
         while state.withLock({ $0.lent > $0.attempts }), ContinuousClock.now < deadline {
-            // In a task of its own: in one that is cancelled a sleep returns at once.
+            // A separate task, because a sleep in a cancelled task returns at once.
             await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
         }
     }
 
-    /// How long a caller waits at most.
+    /// The longest time that a caller waits.
     package var patience: Duration { configuration.acquireTimeout }
 
-    /// Idle connections, and those that are lent or being opened.
+    /// The numbers of idle connections, and of those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// The server of these connections takes no writes any more: none of them is lent again, and the next are opened to
-    /// whichever host of the connection string takes them.
+    /// Leaves the server of these connections, because it no longer accepts writes. None of them is lent again, and new
+    /// ones are opened to a host of the connection string that accepts writes.
     func leave(_ generation: Int) {
         let idle = state.withLock { $0.leave(generation) }
         guard !idle.isEmpty else { return }
@@ -141,7 +142,7 @@ package final class PostgresPool: PostgresQuerying {
             switch turn {
             case .closed: throw Self.closed
             case .idle(let connection):
-                // One the server has closed while it was idle is not worth a caller's error.
+                // If the server closed the connection while it was idle, take another one instead of an error.
                 if !connection.raw.hasUnexpectedInput { return connection }
                 discard()
             case .open: return try await open(until: reached)
@@ -161,7 +162,7 @@ package final class PostgresPool: PostgresQuerying {
         reached: ContinuousClock.Instant? = nil
     ) async throws(PostgresError) -> PoolState.Turn {
         let timer = Task {
-            // A caller in the line sees by the others that there is no database to be reached.
+            // A waiting caller notices from the others that the database cannot be reached.
             var look = reached ?? deadline
             while look < deadline {
                 try await Task.sleep(until: look, clock: .continuous)
@@ -184,8 +185,8 @@ package final class PostgresPool: PostgresQuerying {
         return try result.get()
     }
 
-    /// For a caller whose turn to open a connection comes when its patience is over, unless it is known by then that the
-    /// database answers nobody.
+    /// The time for a caller whose right to open a connection comes when its patience has ended, unless the database is
+    /// known to answer nobody.
     private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
@@ -197,7 +198,7 @@ package final class PostgresPool: PostgresQuerying {
         state.withLock { $0.remove(id, error) }?.resume(returning: .failure(error))
     }
 
-    /// Opens a connection, again and again with back-off while time remains.
+    /// Opens a connection. Repeats failed attempts with pauses until the deadline.
     private func open(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PostgresConnection {
         var backoff = Backoff()
         var failure: PostgresError?
@@ -218,10 +219,10 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// One attempt. Its caller leaves when it is late or cancelled, or the pool is closed; the attempt, a call that blocks,
-    /// keeps its place until it ends, and what it makes is the next caller's.
+    /// Makes one attempt. The caller leaves at the deadline, when it is cancelled or when the pool is closed. The
+    /// attempt itself blocks, keeps its place until it ends, and its connection goes to the next caller.
     ///
-    /// - Throws: when the caller has left. Else it has a connection, or still the right to open one.
+    /// - Throws: if the caller has left. Otherwise it gets a connection, or still has the right to open one.
     private func attempt(
         until deadline: ContinuousClock.Instant, late: PostgresError
     ) async throws(PostgresError) -> PoolState.Turn {
@@ -244,14 +245,14 @@ package final class PostgresPool: PostgresQuerying {
         return try await wait(id, until: deadline, late: late)
     }
 
-    /// - Returns: whether the caller of the attempt gets what came of it.
+    /// - Returns: whether the caller of the attempt gets its result.
     private func ended(_ id: Int, _ turn: PoolState.Turn) -> Bool {
         let (isTaken, waiter) = state.withLock { $0.end(id, turn) }
         waiter?.resume(returning: .success(turn))
         return isTaken
     }
 
-    /// Ends early when the task is cancelled or the pool is closed.
+    /// Pauses. Ends early if the task is cancelled or the pool is closed.
     private func pause(for duration: Duration) async {
         guard let id = state.withLock({ $0.pause() }) else { return }
         _ = try? await wait(id, until: .now + duration, late: unreached)
@@ -264,7 +265,7 @@ package final class PostgresPool: PostgresQuerying {
         state.withLock { $0.release(connection) }?.resume(returning: .success(.connection(connection)))
     }
 
-    /// A connection is closed: the first waiter may open another.
+    /// Removes a closed connection, so that the first waiter may open another.
     private func discard() {
         state.withLock { $0.discard() }?.resume(returning: .success(.open()))
     }

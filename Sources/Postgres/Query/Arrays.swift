@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// Elements of a Swift array that travels as one parameter: bytes make a `bytea`, everything else a Postgres array of
-/// one dimension.
+/// Elements of a Swift array that is one parameter. Bytes make a `bytea`; other elements make a one-dimensional
+/// Postgres array.
 package protocol PostgresArrayElement: Sendable {
     static var arrayType: PostgresType { get }
     static func encode(_ array: [Self], into bytes: inout [UInt8])
@@ -19,9 +19,9 @@ extension UInt8: PostgresArrayElement {
     }
 }
 
-/// Elements of a Postgres array: scalars and, for arrays with NULLs, optionals of them.
+/// Elements of a Postgres array: scalars, or optionals of them if there may be NULLs.
 package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
-    /// A requirement so that it is compiled for each type on its own, as those of `PostgresDecodable`.
+    /// It is a requirement so that it is compiled separately for each type, as in `PostgresDecodable`.
     static func encodeOptionals(_ array: [Self?], into bytes: inout [UInt8])
 }
 

@@ -1,4 +1,4 @@
-/// One parameter as it travels: its type, and its bytes in Postgres' binary format, or none for NULL.
+/// One parameter: its type, and its bytes in Postgres' binary format; no bytes for NULL.
 package struct PostgresBinding: Sendable, Hashable {
     package let type: PostgresType
     package let bytes: [UInt8]?

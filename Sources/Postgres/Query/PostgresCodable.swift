@@ -1,23 +1,23 @@
-/// A Swift value with one Postgres type. `encode` appends the type's binary format.
+/// A Swift value that can be a parameter of one Postgres type. `encode` appends its binary format.
 package protocol PostgresEncodable: Sendable {
     static var postgresType: PostgresType { get }
     func encode(into bytes: inout [UInt8])
 }
 
-/// A Swift value that can be read off a column in binary format.
+/// A Swift value that can be decoded from a column in binary format.
 ///
-/// Callers in other modules reach a type by these requirements alone. What has a default here is compiled for each type
-/// on its own: where a generic function makes an optional, the runtime is asked for `Optional<Value>` each time, a
-/// tenth of what a burst cost the server.
+/// Other modules use a type only through these requirements. Their defaults are compiled separately for each type. A
+/// generic function that makes an optional asks the runtime for `Optional<Value>` each time, which took a tenth of the
+/// server's time in a burst.
 package protocol PostgresDecodable: Sendable {
     /// - Parameter type: the column's type OID.
-    /// - Throws: `PostgresError` of kind `decoding` for a type or bytes that do not fit.
+    /// - Throws: `PostgresError` of kind `decoding` if the type or the bytes do not fit.
     init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError)
 
-    /// The same for a column that may be NULL (`nil`), which is an error for a type without such a value.
+    /// Decodes a column that may be NULL (`nil`). NULL is an error unless the type has a value for it.
     static func value(column bytes: UnsafeRawBufferPointer?, type: UInt32) throws(PostgresError) -> Self
 
-    /// The same, with `nil` for NULL.
+    /// Decodes a column, with `nil` for NULL.
     static func optional(column bytes: UnsafeRawBufferPointer?, type: UInt32) throws(PostgresError) -> Self?
 }
 

@@ -1,13 +1,13 @@
-/// SQL text and its parameters, built by string interpolation. Values always travel as parameters; nothing of a caller's
-/// ever becomes SQL.
+/// SQL text with parameters, built by string interpolation. Interpolated values are always parameters, so no value of a
+/// caller ever becomes SQL.
 ///
 ///     let query: PostgresQuery = "select name from apps where bundle_id = \(bundleID)"
 package struct PostgresQuery: Sendable {
-    /// The text with `$1`, `$2`, … where values stood.
+    /// The text with `$1`, `$2`, … in place of the values.
     package var sql: String
     package var bindings: [PostgresBinding]
 
-    /// For text that is not built by interpolation; it must be ours, never a caller's.
+    /// Uses text that is not built by interpolation. It must be a constant of this program, never a caller's text.
     package init(unsafeSQL: String, bindings: [PostgresBinding] = []) {
         sql = unsafeSQL
         self.bindings = bindings
@@ -43,7 +43,7 @@ extension PostgresQuery: ExpressibleByStringInterpolation {
             append(value.map { PostgresBinding($0) } ?? PostgresBinding(nullOf: Value.self))
         }
 
-        /// Another query's text in this place, with its parameters renumbered.
+        /// Inserts another query's text, with its parameters renumbered.
         package mutating func appendInterpolation(_ query: PostgresQuery) {
             sql += Self.renumber(query.sql, by: query.bindings.isEmpty ? 0 : bindings.count)
             bindings += query.bindings
@@ -54,7 +54,7 @@ extension PostgresQuery: ExpressibleByStringInterpolation {
             sql += "$\(bindings.count)"
         }
 
-        /// Adds `offset` to every `$n`. Texts of ours hold a dollar sign before a digit nowhere else.
+        /// Adds `offset` to every `$n`. Our texts have a dollar sign before a digit nowhere else.
         private static func renumber(_ sql: String, by offset: Int) -> String {
             guard offset > 0 else { return sql }
             var result = ""

@@ -1,20 +1,20 @@
 package import FoundationEssentials
 
-// Binary formats of the scalar types (src/backend/utils/adt/*send, *recv): integers in network byte order, times as
-// microseconds since 2000-01-01.
+// The binary formats of the scalar types (src/backend/utils/adt/*send, *recv): integers are in network byte order,
+// times are microseconds since 2000-01-01.
 
 extension FixedWidthInteger {
     func append(to bytes: inout [UInt8]) {
         withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Reads the first bytes in network byte order; `nil` when there are too few.
+    /// Reads the first bytes in network byte order; `nil` if there are too few.
     init?(bigEndian bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= MemoryLayout<Self>.size else { return nil }
         self = Self(bigEndian: bytes.loadUnaligned(as: Self.self))
     }
 
-    /// Reads any of Postgres' three integer types that fits.
+    /// Reads any of Postgres' three integer types, if the value fits.
     fileprivate init(integer bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
         let value: Int64? =
             switch type {
@@ -80,7 +80,7 @@ extension Double: PostgresEncodable, PostgresDecodable {
     }
 }
 
-/// Text, names, enums: every type whose binary format is its text. NUL cannot be stored; the server refuses it.
+/// Text, names, enums, and all other types whose binary format is their text. The server refuses NUL.
 extension String: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .text }
     package func encode(into bytes: inout [UInt8]) { bytes += utf8 }
@@ -109,7 +109,7 @@ extension UUID: PostgresEncodable, PostgresDecodable {
     }
 }
 
-/// `timestamptz`, to the microsecond. Postgres' infinities have no Date; reading one is an error.
+/// `timestamptz`, to the microsecond. Postgres' infinite times have no Date; reading one is an error.
 extension Date: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .timestamptz }
     /// Seconds from 1970-01-01 to 2000-01-01, Postgres' epoch.
@@ -117,12 +117,12 @@ extension Date: PostgresEncodable, PostgresDecodable {
 
     package func encode(into bytes: inout [UInt8]) {
         let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
-        // A date outside Postgres' range becomes the infinity on its side.
+        // A date outside Postgres' range becomes infinite.
         let value = Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max)
         value.append(to: &bytes)
     }
 
-    /// The date as a column gives it back: what is compared with one that was read must be as coarse as that.
+    /// The date with the precision of a column. Use it to compare a date with one that was read.
     package var inMicroseconds: Date {
         let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
         return Date(timeIntervalSince1970: microseconds / 1_000_000 + Self.epoch)
@@ -147,14 +147,14 @@ package struct PostgresJSON: Sendable, Hashable, PostgresEncodable, PostgresDeco
     package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
         switch type {
         case PostgresType.json.oid, PostgresType.text.oid: self.bytes = Array(bytes)
-        // jsonb's binary format has a version byte in front.
+        // jsonb's binary format begins with a version byte.
         case PostgresType.jsonb: self.bytes = Array(bytes.dropFirst())
         default: throw .decoding(Self.self, type)
         }
     }
 }
 
-/// A `bytea` that is an element of an array; by itself a `bytea` travels as `[UInt8]`.
+/// A `bytea` as the element of an array. A single `bytea` is `[UInt8]`.
 package struct PostgresBytes: Sendable, Hashable, PostgresEncodable, PostgresDecodable {
     package var bytes: [UInt8]
 

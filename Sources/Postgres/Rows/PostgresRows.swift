@@ -1,4 +1,4 @@
-/// The rows that a query returned. Values are decoded when they are asked for.
+/// The rows of a query's result. Values are decoded when they are read.
 package struct PostgresRows: Sendable, RandomAccessCollection {
     private let handle: ResultHandle?
 
@@ -14,7 +14,7 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         return PostgresRow(handle: handle, row: Int32(position))
     }
 
-    /// Rows a command changed; for a query, rows it returned.
+    /// The rows that a command changed, or that a query returned.
     package var affectedRows: Int { handle?.affectedRows ?? 0 }
 }
 
@@ -25,7 +25,8 @@ package struct PostgresRow: Sendable {
 
     /// The value of a column by its name.
     ///
-    /// - Throws: `PostgresError` of kind `decoding`: no such column, NULL for a type without one, another type.
+    /// - Throws: `PostgresError` of kind `decoding`: there is no such column, it is NULL and the type has no value for
+    ///   that, or it has another type.
     package func decode<Value: PostgresDecodable>(
         _ type: Value.Type = Value.self, _ column: String
     ) throws -> Value {
@@ -35,7 +36,7 @@ package struct PostgresRow: Sendable {
         return try handle.decode(type, row: row, column: number)
     }
 
-    /// All columns in order, as a tuple; their number must be exact.
+    /// All columns in order, as a tuple. The number of columns must match.
     package func decode<each Value: PostgresDecodable>(
         _ types: repeat (each Value).Type
     ) throws -> (repeat each Value) {

@@ -1,11 +1,10 @@
 internal import CLibPQ
 internal import Synchronization
 
-/// Owns one `PGresult` and clears it exactly once. libpq's results are immutable once complete, so they may be read from
-/// any thread.
+/// Owns one `PGresult` and clears it once. A complete result of libpq never changes, so any thread may read it.
 final class ResultHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
-    /// The column that is likely to be asked for next: rows are mostly read from left to right.
+    /// The column that is probably read next, because rows are usually read from left to right.
     private let next = Atomic<Int32>(0)
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -15,12 +14,13 @@ final class ResultHandle: @unchecked Sendable {
     var rowCount: Int { Int(PQntuples(pointer)) }
     var columnCount: Int { Int(PQnfields(pointer)) }
 
-    /// Rows a command changed, or a query returned.
+    /// The rows that a command changed, or that a query returned.
     var affectedRows: Int { Int(String(cString: PQcmdTuples(pointer))) ?? 0 }
 
-    /// The number of the first column of that name; `nil` when there is none.
+    /// The index of the first column with this name; `nil`: there is none.
     ///
-    /// `PQfnumber` copies the name and compares it with all before it: a tenth of what a burst cost the server.
+    /// `PQfnumber` copies the name and compares it with all before it, which took a tenth of the server's time in a
+    /// burst.
     func column(_ name: String) -> Int32? {
         let likely = next.load(ordering: .relaxed)
         let number = isNamed(likely, name) ? likely : PQfnumber(pointer, name)
@@ -48,7 +48,7 @@ final class ResultHandle: @unchecked Sendable {
         }
     }
 
-    /// The value as the server sent it; `nil` for NULL.
+    /// The value's bytes; `nil` for NULL.
     private func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
         guard PQgetisnull(pointer, row, column) == 0 else { return nil }
         return UnsafeRawBufferPointer(
