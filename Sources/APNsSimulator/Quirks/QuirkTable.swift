@@ -4,7 +4,7 @@ package struct Quirk: Sendable {
     package let name: String
     /// A summary in one line.
     package let summary: String
-    /// The source: docs/internals/conformance.md lists most of them.
+    /// The source. docs/internals/apns.md has the addresses of most sources.
     package let source: String
     /// All values, the default first.
     package let values: [String]

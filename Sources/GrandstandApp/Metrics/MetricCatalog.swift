@@ -24,55 +24,55 @@ enum MetricCatalog {
         .init(
             "grandstand_channels_unmanaged", .gauge, labels: app,
             "Channels that Apple listed and the ledger does not know."),
-        .init("grandstand_channels_missing", .gauge, labels: app, "Channels of the ledger that Apple has no more."),
+        .init("grandstand_channels_missing", .gauge, labels: app, "Channels of the ledger that Apple no longer has."),
         .init(
             "grandstand_alarm", .gauge, labels: app + ["alarm"],
-            "1 while the alarm stands that GET /v1/quotas shows, else 0."),
+            "1 while GET /v1/quotas shows this alarm, else 0."),
         .init("grandstand_installations", .gauge, labels: app, "Installations that are registered."),
         .init(
             "grandstand_installations_new", .gauge, labels: app,
-            "Installations that were new in this hour of the clock, or in the one before it if those were more."),
+            "Installations that were new in this hour of the clock or the previous one, whichever has more."),
         .init(
             "grandstand_installations_bytes", .gauge, labels: app,
-            "About how many bytes the installations take in the database with their topics, tokens and receipts."),
+            "Estimated bytes of the installations in the database, with their topics, tokens and receipts."),
         .init(
             "grandstand_installations_bytes_limit", .gauge, labels: app,
-            "How many bytes they may take before larger registrations are refused and receipts ignored."),
+            "Bytes that they may take before larger registrations are refused and receipts ignored."),
         .init(
             "grandstand_send_rate", .gauge, labels: app + ["api"],
-            "Messages a second that APNs takes of the app, as learned by all replicas; absent where it throttles nothing."
+            "Messages a second that APNs accepts from the app, as learned by all processes; absent while APNs does not throttle it."
         ),
         .init(
             "grandstand_send_waiting_lanes", .gauge, labels: app + ["api"],
-            "Lanes that wait because APNs throttles the app; absent where it does not."),
+            "Channels and tokens whose messages wait because APNs throttles the app; absent while it does not."),
         .init(
             "grandstand_send_waiting_oldest_seconds", .gauge, labels: app + ["api"],
-            "How long the first of these lanes has waited; absent where APNs does not throttle the app."),
+            "Longest wait among them; absent while APNs does not throttle the app."),
         .init(
             "grandstand_reconciliation_age_seconds", .gauge, labels: app,
-            "Seconds since the last reconciliation that went through, or since the app was registered."),
+            "Seconds since the last complete reconciliation, or since the app was registered."),
         .init(
             "grandstand_deliveries_pending", .gauge, labels: ["environment", "state"],
             "Deliveries that are not settled."),
         .init(
             "grandstand_delivery_oldest_seconds", .gauge, labels: ["environment"],
-            "How long the oldest delivery waits that may go to APNs, crowds left out; 0 if none does."),
+            "Age of the oldest delivery that could be sent now, without those to crowds of tokens; 0 if there is none."),
         .init(
             "grandstand_webhook_oldest_seconds", .gauge,
-            "How long the oldest message waits that a webhook has not taken; 0 if none does."),
-        .init("grandstand_database_bytes", .gauge, "The room that the database takes on its disk."),
+            "Age of the oldest webhook message that is not delivered; 0 if there is none."),
+        .init("grandstand_database_bytes", .gauge, "Size of the database on its disk."),
     ]
 
     /// The metrics of this process.
     static let ofProcess: [MetricDescription] = [
         .init(
             "grandstand_leader", .gauge,
-            "1 on the replica that tells the metrics of the database as a whole, 0 on all others."),
+            "1 on the process that reports the database metrics, 0 on all others."),
         .init("grandstand_ready", .gauge, "1 while /readyz of this process answers 200, else 0."),
         .init("grandstand_start_time_seconds", .gauge, "When this process started, in seconds since 1970."),
         .init(
             "grandstand_build_info", .gauge, labels: ["version", "schema", "swift"],
-            "1, with what this process was built from."),
+            "1, with the versions of this process."),
         .init(
             "grandstand_clock_offset_seconds", .gauge,
             "Seconds by which this machine's clock is ahead of the database's."),
@@ -84,10 +84,10 @@ enum MetricCatalog {
             "From the acceptance of a broadcast or single push, or its sendAt, to APNs' 200."),
         .init(
             "grandstand_circuit_open", .gauge, labels: ["environment"],
-            "1 while sends to the environment's host are suspended after failures, but for probes."),
+            "1 while sends to the environment's host are suspended after failures and only probes are sent, else 0."),
         .init(
             "grandstand_throttled_total", .counter, labels: app + ["api"],
-            "Answers 429 of APNs to broadcasts and to pushes to devices."),
+            "429 answers of APNs to broadcasts and to pushes to devices."),
         .init(
             "grandstand_starts_total", .counter, labels: ["state", "reason"],
             "Pushes that start an activity and were settled, with APNs' reason if it gave one."),
@@ -99,29 +99,29 @@ enum MetricCatalog {
             "Reconciliations that ended here: ok, alarm, or failed."),
         .init(
             "grandstand_states_total", .counter, labels: ["outcome"],
-            "States of events that were told here, by what they came to."),
+            "States that this process received with PUT …/state, by outcome."),
         .init(
             "grandstand_saved_sends_total", .counter,
-            "Messages to audiences that were not sent, because a state brought nothing new."),
+            "Messages to audiences that were not sent, because a state had nothing new."),
         .init(
             "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
             "Messages to webhooks that were settled here."),
         .init(
             "grandstand_lookups_total", .counter, labels: ["result"],
-            "Lookups by result, each event of a batch for itself."),
+            "Lookups by result; each event of a batch is counted."),
         .init(
             "grandstand_lookup_staleness_seconds", .gauge,
-            "Seconds since the database confirmed what lookups are answered from; absent before it did."),
-        .init("grandstand_streams", .gauge, "Live views that are open."),
+            "Seconds since the database last confirmed the memory that answers lookups; absent before the first time."),
+        .init("grandstand_streams", .gauge, "Open live views."),
         .init(
             "grandstand_http_requests_total", .counter, labels: ["method", "route", "status"],
-            "Requests answered; with status 499 those whose connection ended in the middle of their body."),
+            "Answered requests; status 499: the connection ended in the middle of the body."),
         .init(
             "grandstand_http_request_seconds", .histogram, labels: ["method", "route"],
             "Time from a request's header to its answer."),
         .init(
             "grandstand_database_trouble", .gauge, labels: ["trouble"],
-            "1 while the database has this trouble as this process sees it, else 0."),
+            "1 while this process sees this trouble of the database, else 0."),
         .init(
             "grandstand_database_connections", .gauge, labels: ["pool", "state"],
             "Connections to the database: idle, or busy."),
@@ -136,23 +136,25 @@ enum MetricCatalog {
         return [
             .init(
                 "grandstand_apns_answers_total", .counter, labels: ["call", "status", "reason"],
-                "APNs' answers; status 0 where there was none."),
+                "APNs' answers; status 0: there was none."),
             .init(
                 "grandstand_apns_round_trip_seconds", .histogram, labels: pool,
                 "Time from a request's first byte to APNs' answer."),
             .init(
                 "grandstand_apns_queue_wait_seconds", .histogram, labels: pool,
                 "How long a request waited for a free stream."),
-            .init("grandstand_apns_connections", .gauge, labels: pool, "Connections that are open."),
+            .init("grandstand_apns_connections", .gauge, labels: pool, "Open connections."),
             .init("grandstand_apns_streams_in_use", .gauge, labels: pool, "Requests under way."),
             .init(
                 "grandstand_apns_connects_total", .counter, labels: pool + ["result"],
                 "Connections made, or the step that failed."),
             .init(
                 "grandstand_apns_goaways_total", .counter, labels: pool + ["reason"],
-                "Connections that APNs ended, with its reason."),
-            .init("grandstand_apns_replays_total", .counter, "Requests that APNs never processed and that went again."),
-            .init("grandstand_apns_token_renewals_total", .counter, "Provider tokens that took the place of another."),
+                "Connections that APNs ended, by its reason."),
+            .init(
+                "grandstand_apns_replays_total", .counter,
+                "Requests that were repeated because APNs had not processed them."),
+            .init("grandstand_apns_token_renewals_total", .counter, "Provider tokens that replaced another one."),
             .init(
                 "grandstand_apns_token_age_seconds", .gauge, labels: ["team", "key"],
                 "Seconds since the provider token in use was issued."),
