@@ -829,9 +829,10 @@ create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) 
 -- its variant; if that was removed, to the one without a variant, else to the first. Read by event or by lane only;
 -- `offset 0` makes each row a look-up by key, whatever the statistics say.
 create view audience_lanes as
-    select event_key, bundle_id, environment, position, lane as beside, lane, delivery = 'channel' as is_lead from audiences
+    select event_key, bundle_id, environment, position, content, lane as beside, lane, delivery = 'channel' as is_lead
+    from audiences
     union all
-    select c.event_key, u.bundle_id, u.environment, u.position, u.lane, c.lane, u.delivery = 'tokens' and u.variant = c.variant
+    select c.event_key, u.bundle_id, u.environment, u.position, u.content, u.lane, c.lane, u.delivery = 'tokens' and u.variant = c.variant
     from fan_outs c
     cross join lateral (select bundle_id, environment from app_environments where id = c.app offset 0) ae
     cross join lateral (

@@ -23,18 +23,13 @@ enum ContentRows {
         """
     }
 
-    /// The types of lanes, as `ContentTypeCache` reads them. A crowd has the type of its audience's own lane.
+    /// The content types of the apps of lanes. Without a content type in the table, no lane is read.
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
-    static func ofLanes(_ lanes: PostgresQuery) -> PostgresQuery {
+    static func ofApps(_ lanes: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, coalesce(u.content, e.content) as named, t.version
-        from lanes l
-        left join lateral (select event_key, content from audiences where lane = l.id offset 0) u on true
-        left join lateral (select content from events where key = u.event_key offset 0) e on true
-        left join lateral (\(type(of: "l.bundle_id", named: "coalesce(u.content, e.content)")) offset 0) t on true
-        where l.id = any(\(lanes)) and l.kind in ('channel', 'token')
-            and (t.version is not null or coalesce(u.content, e.content) is not null)
+        select bundle_id, attributes_type, version from content_types
+        where bundle_id = any(array(select distinct bundle_id from lanes where id = any(\(lanes))))
         """
     }
 
@@ -55,21 +50,35 @@ final class ContentTypeCache: Sendable {
     /// The most types that are kept. Beyond that all are forgotten.
     private static let capacity = 500
 
-    /// - Parameter rows: of `ContentRows.ofLanes`.
-    func types(_ rows: PostgresRows?, on connection: PostgresConnection) async throws -> ContentRows.Types {
+    /// The content types of lanes, chosen as `ContentRows.type` chooses.
+    ///
+    /// - Parameters:
+    ///   - lanes: A crowd's lane gets none, because a crowd has the type of its audience's own lane.
+    ///   - named: the names that audiences or their events have, by the audiences' lanes.
+    ///   - rows: of `ContentRows.ofApps`.
+    func types(
+        of lanes: [Lane], named: [Int: String], _ rows: PostgresRows, on connection: PostgresConnection
+    ) async throws -> ContentRows.Types {
+        var versions: [BundleID: [String: Int]] = [:]
+        for row in rows {
+            versions[try row.word("bundle_id"), default: [:]][try row.decode("attributes_type")] =
+                try row.decode(Int.self, "version")
+        }
         var found = ContentRows.Types()
-        var versions: [Int: Int] = [:]
-        for row in rows.map(Array.init) ?? [] {
-            let lane: Int = try row.decode("lane")
-            if let version: Int = try row.decode(Int?.self, "version") {
-                versions[lane] = version
-            } else {
-                found.missing[lane] = try row.decode(String?.self, "named")
+        guard !versions.isEmpty || !named.isEmpty else { return found }
+        var chosen: [Int: Int] = [:]
+        for lane in lanes where !lane.kind.isCrowd {
+            let ofApp = versions[lane.audience.bundleID] ?? [:]
+            if let name = named[lane.id] {
+                chosen[lane.id] = ofApp[name]
+                if ofApp[name] == nil { found.missing[lane.id] = name }
+            } else if ofApp.count == 1 {
+                chosen[lane.id] = ofApp.values.first
             }
         }
-        guard !versions.isEmpty else { return found }
-        let known = try await known(Set(versions.values), on: connection)
-        found.byLane = versions.compactMapValues { known[$0] }
+        guard !chosen.isEmpty else { return found }
+        let known = try await known(Set(chosen.values), on: connection)
+        found.byLane = chosen.compactMapValues { known[$0] }
         return found
     }
 

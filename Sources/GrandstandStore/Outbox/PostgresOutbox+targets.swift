@@ -40,14 +40,16 @@ extension PostgresOutbox {
         // A member that joins a crowd is seen here, or it joins after this transaction, because joining takes the
         // lane's lock, too.
         if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
-        if types != nil { round.add(ContentRows.ofLanes(lanes), as: .types) }
+        if types != nil { round.add(ContentRows.ofApps(lanes), as: .types) }
         if comparing { round.add(ContentRows.newest(lanes), as: .newest) }
         for statement in LaneRows.loadLocked(lanes) { round.add(statement) }
         let results = try await connection.pipeline(round.statements)
         let rows = results[results.count - 2]
         var states: [BroadcastTarget: Acceptance.TargetState] = [:]
+        var named: [Int: String] = [:]
         if let events = round.rows(.events, results), let audiences = round.rows(.audiences, results) {
             states = try Self.states(events: events, audiences: audiences)
+            named = try Self.contentTypes(events: events, audiences: audiences)
         }
         if let channels = round.rows(.channels, results) {
             states.merge(try Self.states(channels: channels, lanes: rows)) { one, _ in one }
@@ -56,9 +58,13 @@ extension PostgresOutbox {
         let made = try round.rows(.madeLanes, results)?.map { try $0.decode(Int.self, "id") } ?? []
         let loaded = try LaneRows.lanes(results)
         let following = Set(states.values.lazy.flatMap(\.leads.keys))
+        var known = ContentRows.Types()
+        if let types, let rows = round.rows(.types, results) {
+            known = try await types.types(of: loaded, named: named, rows, on: connection)
+        }
         return Acceptance(
             targets: states, lanes: loaded, made: Set(made),
-            types: try await types?.types(round.rows(.types, results), on: connection) ?? .init(),
+            types: known,
             newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
             // An audience that is reached by tokens needs no channel: its lane follows.
             withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
@@ -100,7 +106,8 @@ extension PostgresOutbox {
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence, quiet_at from events
+            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence, quiet_at, content
+        from events
         where key = any(\(keys)) order by key for no key update
         """
     }
@@ -108,7 +115,7 @@ extension PostgresOutbox {
     /// The lanes of events' audiences: first the audiences' own lanes, then those of crowds.
     private static func audiences(_ keys: [String]) -> PostgresQuery {
         """
-        select v.event_key, v.beside, v.lane, v.is_lead, \(CrowdRows.hasMembers("v.lane")) as has_members
+        select v.event_key, v.beside, v.lane, v.is_lead, v.content, \(CrowdRows.hasMembers("v.lane")) as has_members
         from audience_lanes v where v.event_key = any(\(keys)) order by v.lane <> v.beside, v.position, v.lane
         """
     }
@@ -164,6 +171,21 @@ extension PostgresOutbox {
             if try row.decode(Bool.self, "has_members") { states[target]?.heard.insert(lane) }
         }
         return states
+    }
+
+    /// The content types that audiences or their events name, by the audiences' lanes.
+    private static func contentTypes(events: PostgresRows, audiences: PostgresRows) throws -> [Int: String] {
+        var ofEvents: [String: String] = [:]
+        for row in events {
+            if let name = try row.decode(String?.self, "content") { ofEvents[try row.decode("key")] = name }
+        }
+        var named: [Int: String] = [:]
+        for row in audiences {
+            var name = try row.decode(String?.self, "content")
+            if name == nil, !ofEvents.isEmpty { name = ofEvents[try row.decode("event_key")] }
+            if let name { named[try row.decode("lane")] = name }
+        }
+        return named
     }
 
     private static func states(
