@@ -1,5 +1,5 @@
 package import Grandstand
-package import JSON
+internal import JSON
 
 /// An app's templates, read, to show people its contents.
 package struct ContentPreview: Sendable {
@@ -24,13 +24,6 @@ package struct ContentPreview: Sendable {
             let content = try? JSONValue(parsing: contentState)
         else { return nil }
         return Shown(compact: compact?.text(of: content), expanded: expanded?.text(of: content))
-    }
-}
-
-extension ContentPreview.Shown: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        if let compact { object.member("compact", compact) }
-        if let expanded { object.member("expanded", expanded) }
     }
 }
 

@@ -1,5 +1,3 @@
-package import JSON
-
 /// The Mustache templates that show an app's content to people, as the operator wrote them. `ContentPreview` parses
 /// them.
 package struct AppPreview: Sendable, Hashable {
@@ -14,11 +12,4 @@ package struct AppPreview: Sendable, Hashable {
     }
 
     package var isEmpty: Bool { compact == nil && expanded == nil }
-}
-
-extension AppPreview: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        if let compact { object.member("compact", compact) }
-        if let expanded { object.member("expanded", expanded) }
-    }
 }

@@ -59,7 +59,7 @@ extension AudienceSelector {
 extension Contract.AudienceSelector {
     package init(_ selector: AudienceSelector) {
         self.init(
-            bundleId: selector.bundleID.rawValue, environment: .init(rawValue: selector.environment.rawValue),
+            bundleId: selector.bundleID.rawValue, environment: .init(selector.environment),
             variant: selector.variant?.rawValue)
     }
 }

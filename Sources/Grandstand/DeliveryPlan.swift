@@ -153,7 +153,7 @@ package struct DeliveryPlan: Sendable, Hashable {
             "The message to APNs would have \(size) bytes, and activities of the audience \(audience.bundleID) in "
                 + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten contentState "
                 + "or alert by \(size - limit) bytes.",
-            members: [("size", .integer(size)), ("limit", .integer(limit))])
+            members: [.size(size), .limit(limit)])
     }
 
     /// Warnings about lanes that refused the broadcast while others accepted it.
@@ -201,7 +201,7 @@ package struct DeliveryPlan: Sendable, Hashable {
             errors: variant.map {
                 [FieldError(pointer: "/byVariant/\($0)", detail: "It is \(size - limit) bytes too long.")]
             } ?? [],
-            members: [("size", .integer(size)), ("limit", .integer(limit))])
+            members: [.size(size), .limit(limit)])
     }
 
     private static func of(_ variant: Variant?) -> String { variant.map { " for variant \($0)" } ?? "" }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 // Every reader of a problem needs its kind, so the contract is exported, too.
 @_exported public import GrandstandContract
 
@@ -17,7 +18,7 @@ package struct Problem: Error, Sendable, Equatable {
     package var errors: [FieldError]
     /// Apple's refusal that caused it, if any.
     package var apns: APNsRefusal?
-    /// Additional members of the body in order, such as `limit` and `used` of a quota.
+    /// Additional members of the body, such as `limit` and `used` of a quota.
     package var members: [Member]
     /// Seconds after which the same request may succeed.
     package var retryAfter: Int?
@@ -31,7 +32,7 @@ package struct Problem: Error, Sendable, Equatable {
     /// - Parameter errors: only the first are kept; then the detail says how many more there are.
     package init(
         _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
-        members: [(String, Value)] = [], retryAfter: Int? = nil, maxAge: Int? = nil
+        members: [Member] = [], retryAfter: Int? = nil, maxAge: Int? = nil
     ) {
         let faults = FaultList(errors)
         self.init(kind, detail, faults: faults, apns: apns, members: members, retryAfter: retryAfter)
@@ -40,14 +41,14 @@ package struct Problem: Error, Sendable, Equatable {
 
     package init(
         _ kind: Kind, _ detail: String, faults: FaultList, apns: APNsRefusal? = nil,
-        members: [(String, Value)] = [], retryAfter: Int? = nil
+        members: [Member] = [], retryAfter: Int? = nil
     ) {
         self.kind = kind
         status = kind.status
         self.detail = detail + faults.note
         errors = faults.listed
         self.apns = apns
-        self.members = members.map { Member(name: $0.0, value: $0.1) }
+        self.members = members
         self.retryAfter = retryAfter
     }
 
@@ -58,24 +59,20 @@ package struct Problem: Error, Sendable, Equatable {
         Problem(.invalidRequest, detail, errors: [FieldError(pointer: pointer, detail: rule)])
     }
 
-    /// An additional member of a problem's body.
-    package struct Member: Sendable, Equatable {
-        package var name: String
-        package var value: Value
-
-        package init(name: String, value: Value) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    /// The value of an additional member.
-    package enum Value: Sendable, Equatable {
-        case integer(Int)
-        case string(String)
-        case strings([String])
+    /// An additional member of a problem's body; openapi.yaml says what each means.
+    package enum Member: Sendable, Equatable {
+        case limit(Int)
+        case used(Int)
+        case reserved(Int)
+        case size(Int)
+        case channels(Int)
+        case sequence(Int)
         /// JSON text.
-        case json([UInt8])
+        case contentState([UInt8])
+        case timestamp(Int)
+        case variants([String])
+        case id(UUID)
+        case state(Channel.State)
     }
 }
 

@@ -7,7 +7,7 @@ extension Contract.Quota {
     /// A quota as the API and webhooks show it.
     package init(_ quota: Quota) {
         self.init(
-            bundleId: quota.bundleID.rawValue, environment: .init(rawValue: quota.environment.rawValue),
+            bundleId: quota.bundleID.rawValue, environment: .init(quota.environment),
             limit: quota.limit, used: quota.used, reserved: quota.reserved, available: quota.available,
             byState: Dictionary(uniqueKeysWithValues: quota.byState.map { ($0.key.rawValue, $0.value) }),
             byStoragePolicy: Dictionary(
@@ -18,8 +18,8 @@ extension Contract.Quota {
             missing: quota.missing,
             forecast: .init(
                 peak: quota.forecast.peak, peakAt: quota.forecast.peakAt, exceedsAt: quota.forecast.exceedsAt),
-            level: .init(rawValue: quota.level.rawValue),
-            alarm: quota.alarm.map { Contract.QuotaAlarm(rawValue: $0.rawValue) },
+            level: .init(quota.level),
+            alarm: quota.alarm.map(Contract.QuotaAlarm.init),
             keyRefused: quota.keyRefused.map {
                 Contract.KeyRefused(
                     teamId: $0.credentials.teamID, keyId: $0.credentials.keyID, reason: $0.refusal.reason.text,
@@ -47,8 +47,4 @@ extension Throttle {
         let waiting = lanesWaiting == 1 ? "1 lane waits" : "\(lanesWaiting) lanes wait"
         return "\(subject): \(rate) messages a second; \(waiting), the oldest for \(oldestSeconds.tenths) s."
     }
-}
-
-extension Double {
-    fileprivate var tenths: Double { (self * 10).rounded() / 10 }
 }

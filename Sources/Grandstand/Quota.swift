@@ -151,9 +151,7 @@ extension Problem {
     package static func quotaExhausted(
         _ address: APNsAddress, limit: Int, used: Int, reserved: Int, unmanaged: Int = 0, apns: APNsRefusal? = nil
     ) -> Problem {
-        let members: [(String, Value)] = [
-            ("limit", .integer(limit)), ("used", .integer(used)), ("reserved", .integer(reserved)),
-        ]
+        let members: [Member] = [.limit(limit), .used(used), .reserved(reserved)]
         if let apns {
             return Problem(
                 .quotaExhausted,

@@ -8,7 +8,7 @@ extension DatabaseSession {
     /// A page of the events, each as the API's JSON.
     package func declaredEvents(where filter: EventFilter, _ page: PageRequest) async throws -> Page<[UInt8]> {
         let events = try await PostgresEventStore(Database(pool)).events(where: filter, page, now: try await now())
-        return Page(items: events.items.map { JSONWriter.text($0) }, nextCursor: events.nextCursor)
+        return Page(items: events.items.map { JSONWriter.text(Contract.Event($0)) }, nextCursor: events.nextCursor)
     }
 
     /// The first 200 content types of an app.

@@ -120,7 +120,7 @@ extension Dictionary: JSONReadable where Key == String, Value: JSONReadable {
     }
 }
 
-extension RawJSON: JSONReadable, JSONWritable {
+extension RawJSON: ContractValue {
     package init(json: JSONValue) throws { self.init(unchecked: json.source) }
 
     package func write(to json: inout JSONWriter) { json.raw(bytes) }
@@ -144,6 +144,7 @@ struct KeptText: Sendable, Hashable {
 
     init() {}
     init(_ members: JSONMembers) { bytes = Array(members.source) }
+    init(_ text: [UInt8]) { bytes = text }
 
     /// Writes the text, or what `members` writes where there is none.
     func write(to json: inout JSONWriter, _ members: (inout JSONWriter) -> Void) {

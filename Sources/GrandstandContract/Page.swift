@@ -16,14 +16,12 @@ extension Contract {
     }
 }
 
-extension Contract.Page: JSONReadable where Item: JSONReadable {
+extension Contract.Page: ContractValue, JSONReadable, JSONWritable where Item: ContractValue {
     package init(json: JSONValue) throws {
         let members = try JSONMembers(json)
         self.init(items: try members.required("items"), nextCursor: try members.optional("nextCursor"))
     }
-}
 
-extension Contract.Page: JSONWritable where Item: JSONWritable {
     package func write(to json: inout JSONWriter) {
         json.object { object in
             object.member("items", items)

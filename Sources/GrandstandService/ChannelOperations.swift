@@ -37,7 +37,7 @@ package struct ChannelOperations: Sendable {
         if case .unanswered = answer {
             problem.detail +=
                 " APNs' list will show it: check channel \(channel.id.uuidString.lowercased()) in a minute."
-            problem.members.append(.init(name: "id", value: .string(channel.id.uuidString.lowercased())))
+            problem.members.append(.id(channel.id))
         }
         throw problem
     }

@@ -153,10 +153,6 @@ extension JSONWriter {
         member(name, value.map(RFC3339.text))
     }
 
-    package mutating func member(_ name: StaticString, _ value: UUID) {
-        member(name, value.uuidString.lowercased())
-    }
-
     package mutating func member(_ name: StaticString, _ value: (some JSONWritable)?) {
         self.name(name)
         if let value { value.write(to: &self) } else { null() }
@@ -182,14 +178,6 @@ extension JSONWriter {
                 writer.name(dynamic: word)
                 writer.integer(count)
             }
-        }
-    }
-
-    /// Members of another object as they stand there; `null` where it has none of that name.
-    package mutating func members(_ names: [String], of value: JSONValue?) {
-        for name in names {
-            self.name(dynamic: name)
-            if let member = value?[name] { raw(member.source) } else { null() }
         }
     }
 }

@@ -94,7 +94,7 @@ struct DeliveryPlanTests {
         } throws: { error in
             let problem = error as? Problem
             return problem?.kind == .payloadTooLarge
-                && problem?.members.first == Problem.Member(name: "size", value: .integer(5_121))
+                && problem?.members.first == .size(5_121)
         }
     }
 

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-internal import GrandstandContract
+package import GrandstandContract
 package import JSON
 
 /// What each app version can decode in the contents of one activity type, which member gets the stamp, and which
@@ -27,7 +27,7 @@ package struct ContentType: Sendable {
     package let stamp: Stamp?
     package let rules: StateRules
     /// The rules as they were declared; `nil`: none were.
-    private let rulesText: [UInt8]?
+    fileprivate let declaredRules: Contract.StateRules?
 
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
     package init(_ bundleID: BundleID, _ attributesType: String, body: JSONValue) throws(Problem) {
@@ -42,7 +42,7 @@ package struct ContentType: Sendable {
     ) throws(Problem) {
         self.bundleID = bundleID
         self.attributesType = attributesType
-        rulesText = draft.rules.map(JSONWriter.text)
+        declaredRules = draft.rules
         check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
         versions = try Self.versions(draft.versions, &faults)
         stamp = try draft.stamp.flatMap { stamp throws(Problem) in try Stamp(stamp, &faults) }
@@ -84,24 +84,17 @@ extension Stamp {
     }
 }
 
-extension ContentType: JSONObjectWritable {
-    /// Writes the declaration. Members that were left out have their defaults.
-    package func write(members object: inout JSONWriter) {
-        object.member("check", check.rawValue)
-        object.objects("versions", versions) { version, declared in
-            version.member("name", declared.name)
-            version.member("schema", raw: declared.schemaText)
-        }
-        object.name("stamp")
-        if let stamp {
-            object.object { member in
-                member.member("member", stamp.member.description)
-                member.member("as", stamp.form.rawValue)
-            }
-        } else {
-            object.null()
-        }
-        object.member("rules", raw: rulesText)
+extension Contract.ContentTypeDraft {
+    /// The declaration, with the defaults of what was left out.
+    package init(_ type: ContentType) {
+        self.init(
+            check: .init(type.check),
+            versions: type.versions.map {
+                Contract.ContentVersion(name: $0.name, schema: RawJSON(unchecked: $0.schemaText))
+            },
+            stamp: type.stamp.map {
+                Contract.Stamp(member: $0.member.description, as: .init($0.form))
+            }, rules: type.declaredRules)
     }
 }
 

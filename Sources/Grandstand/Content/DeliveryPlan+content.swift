@@ -53,7 +53,7 @@ extension DeliveryPlan {
                 .payloadTooLarge,
                 "The message to APNs would have \(size) bytes with its stamp; Apple takes \(limit). Shorten contentState or "
                     + "alert by \(size - limit) bytes.",
-                members: [("size", .integer(size)), ("limit", .integer(limit))])
+                members: [.size(size), .limit(limit)])
         }
         warnings += mild.prefix(5).map { "\($0.pointer): \($0.detail)" }
         if mild.count > 5 { warnings.append("\(mild.count - 5) more places of contentState cannot be decoded.") }

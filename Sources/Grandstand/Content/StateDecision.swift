@@ -137,7 +137,7 @@ package struct StateDecision: Sendable {
             throw Problem(
                 .payloadTooLarge,
                 "contentState has \(size) bytes; a message to APNs has at most \(limit). Shorten it by \(size - limit) bytes.",
-                members: [("size", .integer(size)), ("limit", .integer(limit))])
+                members: [.size(size), .limit(limit)])
         }
     }
 
@@ -147,6 +147,6 @@ package struct StateDecision: Sendable {
             sequence == last
                 ? "Another state with the sequence \(last) was received before. Give each state of the feed a higher number."
                 : "A state with the sequence \(last) was received before, and this one has \(sequence). Send the newest state.",
-            members: [("sequence", .integer(last))])
+            members: [.sequence(last)])
     }
 }

@@ -80,7 +80,7 @@ package struct DeviceAccount: Sendable, Hashable {
             throw Problem(
                 .rateLimited,
                 "\(mostNew) installations of this app were created in this hour, which is the limit. Try again in \(wait) s.",
-                members: [("limit", .integer(mostNew))], retryAfter: wait)
+                members: [.limit(mostNew)], retryAfter: wait)
         }
         var account = self
         if earlier == nil {
@@ -95,7 +95,7 @@ package struct DeviceAccount: Sendable, Hashable {
                 "This registration takes \(bytes) bytes in the database. \(DeviceBounds.ofRegistration) are always accepted; "
                     + "beyond that, the app's installations may use \(DeviceBounds.shared) bytes together, which are used up. "
                     + "Follow fewer topics, or try again later.",
-                members: [("limit", .integer(DeviceBounds.ofRegistration))], retryAfter: DeviceBounds.retry)
+                members: [.limit(DeviceBounds.ofRegistration)], retryAfter: DeviceBounds.retry)
         }
         self = account
     }
@@ -123,7 +123,7 @@ package enum TokenPace {
                 .rateLimited,
                 "This installation brought too many tokens that differ from those before: \(burst) at once are accepted, then "
                     + "\(Int(3_600 / interval)) an hour. Nothing was changed. Try again in \(wait) s.",
-                members: [("limit", .integer(Int(3_600 / interval)))], retryAfter: wait)
+                members: [.limit(Int(3_600 / interval))], retryAfter: wait)
         }
         return after
     }

@@ -72,7 +72,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
                 .staleInstallation,
                 "The sequence \(sequence) is older than \(newest), which is known. Nothing was changed; send the whole "
                     + "state with a higher one.",
-                members: [("sequence", .integer(newest))])
+                members: [.sequence(newest)])
         }
         var state = state
         state.sequence = state.sequence ?? known.details.sequence

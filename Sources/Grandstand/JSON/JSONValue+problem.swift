@@ -20,7 +20,7 @@ extension JSONValue {
             return Problem(
                 .bodyTooLarge,
                 "The body has more than \(maximumValues) JSON values, nested ones counted. Send it in several parts.",
-                members: [("limit", .integer(maximumValues))])
+                members: [.limit(maximumValues)])
         }
         let before = bytes[..<fault.offset]
         let line = before.count { $0 == 0x0A } + 1

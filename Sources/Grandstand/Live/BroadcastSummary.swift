@@ -1,6 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
-package import JSON
+package import GrandstandContract
 
 /// A broadcast as the live view shows it, with the number of its deliveries in each state.
 package struct BroadcastSummary: Sendable, Hashable {
@@ -32,18 +32,11 @@ package struct BroadcastSummary: Sendable, Hashable {
     }
 }
 
-extension BroadcastSummary: JSONObjectWritable {
-    /// The counts in the order of the states.
-    var orderedCounts: [(String, Int)] {
-        Delivery.State.allCases.compactMap { state in counts[state].map { (state.rawValue, $0) } }
-    }
-
-    package func write(members object: inout JSONWriter) {
-        object.member("id", id)
-        object.member("event", event.rawValue)
-        object.member("state", state.rawValue)
-        object.member("acceptedAt", acceptedAt)
-        if sendAt != nil { object.member("sendAt", sendAt) }
-        object.member("counts", counts: orderedCounts)
+extension Contract.BroadcastSummary {
+    package init(_ summary: BroadcastSummary) {
+        self.init(
+            id: summary.id.words, event: .init(summary.event),
+            state: .init(summary.state), acceptedAt: summary.acceptedAt, sendAt: summary.sendAt,
+            counts: Dictionary(uniqueKeysWithValues: summary.counts.map { ($0.key.rawValue, $0.value) }))
     }
 }

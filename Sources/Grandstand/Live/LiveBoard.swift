@@ -1,4 +1,5 @@
-package import JSON
+package import GrandstandContract
+internal import JSON
 
 /// The live view's state of one event: its state and its newest broadcasts.
 package struct LiveBoard: Sendable, Hashable {
@@ -18,7 +19,7 @@ package struct LiveBoard: Sendable, Hashable {
 
     /// Identifies the board's content, the same on every replica. A viewer that has this tag has missed nothing.
     package var tag: String {
-        String(FNV.hash(JSONWriter.text(self)), radix: 16)
+        String(FNV.hash(JSONWriter.text(Contract.LiveBoard(self))), radix: 16)
     }
 
     /// The updates that turn an `earlier` board into this one, the oldest broadcast first.
@@ -29,11 +30,11 @@ package struct LiveBoard: Sendable, Hashable {
     }
 }
 
-extension LiveBoard: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("eventKey", eventKey.rawValue)
-        object.member("state", state.rawValue)
-        object.member("broadcasts", broadcasts)
+extension Contract.LiveBoard {
+    package init(_ board: LiveBoard) {
+        self.init(
+            eventKey: board.eventKey.rawValue, state: .init(board.state),
+            broadcasts: board.broadcasts.map(Contract.BroadcastSummary.init))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
-package import JSON
+package import GrandstandContract
+internal import JSON
 
 /// A lookup's answer about one event in one app and environment.
 package enum LookupAnswer: Sendable, Hashable {
@@ -24,7 +25,7 @@ package enum LookupAnswer: Sendable, Hashable {
         } else if entry.channelID == nil, entry.delivery == .channel {
             self = .pending(entry.wait)
         } else {
-            self = .found(LookupBody(JSONWriter.text(entry)))
+            self = .found(LookupBody(JSONWriter.text(Contract.Lookup(entry))))
         }
     }
 }
@@ -42,19 +43,16 @@ package struct LastContent: Sendable, Hashable {
     }
 }
 
-extension LookupEntry: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("eventKey", eventKey.rawValue)
-        object.member("channelId", delivery == .channel ? channelID : nil)
-        // Older apps know only `channel`, and look up no other events.
-        if delivery != .channel { object.member("delivery", delivery.rawValue) }
-        if let variant { object.member("variant", variant.rawValue) }
-        if !variants.isEmpty { object.array("variants", variants) { $0.string($1.rawValue) } }
-        object.member("storagePolicy", storagePolicy.rawValue)
-        object.member("state", state.rawValue)
-        object.member("startsAt", startsAt)
-        object.member("endsAt", endsAt)
-        if let contentState { object.member("contentState", raw: contentState) }
-        if let timestamp { object.member("timestamp", timestamp) }
+extension Contract.Lookup {
+    package init(_ entry: LookupEntry) {
+        let hasChannel = entry.delivery == .channel
+        self.init(
+            eventKey: entry.eventKey.rawValue, channelId: hasChannel ? entry.channelID : nil,
+            // Older apps know only `channel`, and look up no other events.
+            delivery: hasChannel ? nil : .init(entry.delivery), variant: entry.variant?.rawValue,
+            variants: entry.variants.isEmpty ? nil : entry.variants.map(\.rawValue),
+            storagePolicy: .init(entry.storagePolicy), state: .init(entry.state), startsAt: entry.startsAt,
+            endsAt: entry.endsAt, contentState: entry.contentState.map(RawJSON.init(unchecked:)),
+            timestamp: entry.timestamp)
     }
 }

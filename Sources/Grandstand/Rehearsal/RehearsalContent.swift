@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import GrandstandContract
 package import JSON
 
 /// A content type in a rehearsal: its declaration there, and example contents for its rules. Pure.
@@ -7,10 +8,8 @@ package struct RehearsalContent: Sendable {
     /// The body of its declaration.
     private let body: JSONValue
 
-    /// - Parameter declared: a content type as the API shows it.
-    package init(_ bundleID: BundleID, _ name: String, _ declared: JSONValue) throws(Problem) {
-        let members = ["check", "versions", "stamp", "rules"]
-        body = try JSONValue(parsing: JSONWriter.text(ofObject: { $0.members(members, of: declared) }))
+    package init(_ bundleID: BundleID, _ name: String, _ declared: Contract.ContentTypeDraft) throws(Problem) {
+        body = try JSONValue(parsing: JSONWriter.text(declared))
         type = try ContentType(bundleID, name, body: body)
     }
 

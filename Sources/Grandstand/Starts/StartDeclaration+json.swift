@@ -1,27 +1,8 @@
-internal import APNsWire
-internal import GrandstandContract
-package import JSON
+internal import JSON
 
-extension StartDeclaration: JSONObjectWritable {
-    /// As it was declared; members that were left out are `null`.
-    package func write(members object: inout JSONWriter) {
-        object.member("at", at)
-        object.member("until", until)
-        object.member("attributesType", attributesType)
-        object.member("attributes", raw: attributes)
-        object.member("contentState", raw: contentState)
-        object.member("alert", raw: alert)
-        object.member("alertsByLocale", raw: alertsByLocaleText)
-        object.member("staleDate", staleDate)
-        object.name("audiences")
-        if let audiences {
-            object.array(audiences) { writer, audience in Contract.AudienceSelector(audience).write(to: &writer) }
-        } else {
-            object.null()
-        }
-        object.member("restart", restarts)
-    }
+// The alerts by language as the database keeps them.
 
+extension StartDeclaration {
     /// JSON object text of the alerts by their tags, each alert as it was written; `nil` without any.
     package var alertsByLocaleText: [UInt8]? {
         guard !alertsByLocale.isEmpty else { return nil }

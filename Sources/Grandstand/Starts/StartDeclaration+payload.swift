@@ -89,6 +89,6 @@ extension StartDeclaration {
             "The push that starts the activity would have \(size) bytes; Apple takes \(APNsLimits.devicePayload). "
                 + "Shorten attributes, contentState or the longest alert of start by \(excess) bytes.",
             errors: [FieldError(pointer: "/start", detail: "It is \(excess) bytes too long.")],
-            members: [("size", .integer(size)), ("limit", .integer(APNsLimits.devicePayload))])
+            members: [.size(size), .limit(APNsLimits.devicePayload)])
     }
 }

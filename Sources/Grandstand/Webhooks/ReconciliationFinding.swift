@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import GrandstandContract
 internal import JSON
 
 /// The part of a reconciliation's report that webhooks get. A run without news sends nothing.
@@ -17,14 +19,20 @@ struct ReconciliationFinding {
         newUnmanaged > 0 || count("missing") > 0 || count("actions") > 0 || alarm != nil && alarm != standing
     }
 
-    func write(members data: inout JSONWriter) {
-        data.members(
-            ["id", "bundleId", "environment", "startedAt", "finishedAt", "applied", "apple", "ledger"], of: report)
-        data.member("missing", count("missing"))
-        data.member("unmanaged", count("unmanaged"))
-        data.member("newUnmanaged", newUnmanaged)
-        data.member("actions", count("actions"))
-        data.member("alarm", alarm)
+    /// `nil` where the note lacks something.
+    var found: Contract.ReconciliationFound? {
+        guard let report, let id = report["id"]?.string, let bundleID = report["bundleId"]?.string,
+            let environment = report["environment"]?.string,
+            let startedAt = report["startedAt"]?.string.flatMap(RFC3339.date),
+            let finishedAt = report["finishedAt"]?.string.flatMap(RFC3339.date),
+            let applied = report["applied"].flatMap({ try? Bool(json: $0) }),
+            let apple = report["apple"]?.integer, let ledger = report["ledger"]?.integer
+        else { return nil }
+        return Contract.ReconciliationFound(
+            id: id, bundleId: bundleID, environment: .init(rawValue: environment), startedAt: startedAt,
+            finishedAt: finishedAt, applied: applied, apple: apple, ledger: ledger, missing: count("missing"),
+            unmanaged: count("unmanaged"), newUnmanaged: newUnmanaged, actions: count("actions"),
+            alarm: alarm.map { Contract.ReconciliationAlarm(rawValue: $0) })
     }
 
     private var alarm: String? { report?["alarm"]?.string }

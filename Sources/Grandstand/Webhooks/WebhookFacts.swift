@@ -33,16 +33,4 @@ package struct SettledBroadcast: Sendable {
         self.settledAt = settledAt
         self.reasons = reasons
     }
-
-    func write(members data: inout JSONWriter) {
-        data.member("id", summary.id)
-        data.member("eventKey", eventKey?.rawValue)
-        if let channel { data.member("channel", channel) } else { data.member("channel", String?.none) }
-        data.member("event", summary.event.rawValue)
-        data.member("state", summary.state.rawValue)
-        data.member("acceptedAt", summary.acceptedAt)
-        data.member("settledAt", settledAt)
-        data.member("counts", counts: summary.orderedCounts)
-        data.member("reasons", counts: reasons.map { ($0.reason, $0.count) })
-    }
 }

@@ -47,58 +47,30 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
         if case .detail(let detail) = facts, self == .reconciliationFound, !ReconciliationFinding(detail).isNews {
             return nil
         }
-        var isTold = true
-        var json = JSONWriter()
-        json.object { message in
-            message.member("type", rawValue)
-            message.member("timestamp", at)
-            message.object("data") { isTold = write(facts, to: &$0) }
+        guard let data = data(facts) else {
+            throw Problem(.internalError, "\(rawValue) was noted with facts that are not its own.")
         }
-        guard isTold else { throw Problem(.internalError, "\(rawValue) was noted with facts that are not its own.") }
-        return json.bytes
+        return JSONWriter.text(
+            Contract.WebhookMessage(type: .init(rawValue: rawValue), timestamp: at, data: RawJSON(writing: data)))
     }
 
-    /// Writes the members of `data`.
-    ///
-    /// - Returns: whether the facts are this topic's.
-    private func write(_ facts: WebhookFacts, to data: inout JSONWriter) -> Bool {
+    /// - Returns: `nil` where the facts are not this topic's.
+    private func data(_ facts: WebhookFacts) -> Contract.WebhookData? {
         switch (self, facts) {
-        case (.broadcastSettled, .broadcast(let settled)): settled.write(members: &data)
-        case (.channelMissing, .channel(let channel, _)):
-            channel.writeIdentity(to: &data)
-            data.member("eventKey", channel.eventKey?.rawValue)
-            data.member("reason", channel.reason)
+        case (.broadcastSettled, .broadcast(let settled)): .broadcastSettled(.init(settled))
+        case (.channelMissing, .channel(let channel, _)): .channelMissing(.init(channel))
         case (.channelReplaced, .channel(let channel, let replaced?)):
-            channel.writeIdentity(to: &data)
-            data.member("eventKey", channel.eventKey?.rawValue)
-            data.object("replaced") { earlier in
-                earlier.member("id", replaced.id)
-                earlier.member("channelId", replaced.channelID)
-            }
-        case (.quotaLevel, .detail(let detail)):
-            let quota = detail["quota"]
-            data.members(["bundleId", "environment", "level"], of: quota)
-            data.member("previousLevel", detail["previousLevel"]?.string)
-            data.members(["limit", "used", "reserved", "available", "unmanaged"], of: quota)
-        case (.reconciliationFound, .detail(let detail)): ReconciliationFinding(detail).write(members: &data)
-        case (.capabilityOff, .detail(let detail)):
-            data.member("bundleId", detail["bundle_id"]?.string)
-            data.member("environment", detail["environment"]?.string)
-            data.member(
-                "evidence",
-                detail["evidence"]?.string ?? "Apple's list has none of the channels that are known here")
-        case (.throttleBegan, .detail(let detail)), (.throttleEnded, .detail(let detail)):
-            data.member("bundleId", detail["bundle_id"]?.string)
-            data.member("environment", detail["environment"]?.string)
-            data.member("api", detail["api"]?.string)
-            data.member("since", detail["since"]?.string.flatMap(RFC3339.date))
-            if self == .throttleBegan { data.members(["ratePerSecond"], of: detail) }
+            .channelReplaced(.init(channel, replacing: replaced))
+        case (.quotaLevel, .detail(let detail)): Contract.QuotaLevelChanged(detail).map { .quotaLevel($0) }
+        case (.reconciliationFound, .detail(let detail)):
+            ReconciliationFinding(detail).found.map { .reconciliationFound($0) }
+        case (.capabilityOff, .detail(let detail)): Contract.CapabilityOff(detail).map { .capabilityOff($0) }
+        case (.throttleBegan, .detail(let detail)): Contract.ThrottleBegan(detail).map { .throttleBegan($0) }
+        case (.throttleEnded, .detail(let detail)): Contract.ThrottleEnded(detail).map { .throttleEnded($0) }
         case (.webhookTest, .test(let webhook, let actor)):
-            data.member("webhook", webhook)
-            data.member("by", actor)
-        default: return false
+            .webhookTest(.init(webhook: webhook.words, by: actor))
+        default: nil
         }
-        return true
     }
 }
 

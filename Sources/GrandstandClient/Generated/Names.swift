@@ -148,8 +148,8 @@ extension GrandstandClient {
     public typealias ChannelDraft = Contract.ChannelDraft
     /// A channel that was made elsewhere.
     public typealias ChannelImport = Contract.ChannelImport
-    /// A channel of the ledger, or with managed=false one that only Apple's list has. The latter has id null, and
-    /// neither state, eventKey, label, reason, nextAttemptAt nor createdAt, but firstSeenAt.
+    /// A channel of the ledger, or with managed=false one that only Apple's list has. Of the latter id, eventKey,
+    /// label, reason and nextAttemptAt are null. It has firstSeenAt and neither state nor createdAt.
     public typealias Channel = Contract.Channel
     /// What Apple says of a channel just now. Only with verify=true.
     public typealias Verification = Contract.Verification

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandContract
 internal import JSON
 
 /// The source of the declared events: a running server or the configured database. Nothing is changed there.
@@ -49,7 +50,9 @@ struct RehearsalSource: Sendable {
             let page = try ServerAccess.json(
                 of: try await access.answer(to: .listContents(bundleID.rawValue).page(limit: 200)))
             return try (page?["items"]?.elements ?? []).map { type in
-                try RehearsalContent(bundleID, type["attributesType"]?.string ?? "", type)
+                try RehearsalContent(
+                    bundleID, try Contract.ContentType(json: type).attributesType, Contract.ContentTypeDraft(json: type)
+                )
             }
         }
     }
@@ -67,8 +70,7 @@ struct RehearsalSource: Sendable {
             return app.channelLimit
         } contents: { bundleID in
             try await session.declaredContents(of: bundleID).map { type in
-                try RehearsalContent(
-                    bundleID, type.attributesType, try JSONValue(parsing: JSONWriter.text(type)))
+                try RehearsalContent(bundleID, type.attributesType, Contract.ContentTypeDraft(type))
             }
         }
     }

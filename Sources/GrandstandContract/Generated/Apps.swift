@@ -462,7 +462,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("value", value)
+            object.member("value", value.rawValue)
         }
     }
 }
@@ -505,9 +505,9 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("environment", environment)
-            object.member("quirk", quirk)
-            object.member("value", value)
+            object.member("environment", environment.rawValue)
+            object.member("quirk", quirk.rawValue)
+            object.member("value", value.rawValue)
             object.member("learnedAt", learnedAt)
             object.member("evidence", evidence)
         }

@@ -306,7 +306,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("outcome", outcome)
+            object.member("outcome", outcome.rawValue)
         }
     }
 }
@@ -352,7 +352,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("outcome", outcome)
+            object.member("outcome", outcome.rawValue)
             object.member("rule", rule)
             object.member("goesAt", goesAt)
             object.member("audiences", audiences)
@@ -501,7 +501,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("event", event)
+            object.member("event", event.rawValue)
             if let contentState { object.member("contentState", contentState) }
             if let alert { object.member("alert", alert) }
             if let byVariant { object.member("byVariant", byVariant) }
@@ -659,7 +659,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
-            object.member("event", event)
+            object.member("event", event.rawValue)
             if let contentState { object.member("contentState", contentState) }
             if let alert { object.member("alert", alert) }
             if let byVariant { object.member("byVariant", byVariant) }
@@ -819,7 +819,7 @@ extension Contract {
         public var source: MessageSource?
         /// Of a message that the server made of a state: what the state came to.
         public var outcome: StateOutcome?
-        /// Of such a message: which of rings held, counted from 0. null: none.
+        /// Of such a message: which of rings held, counted from 0. null: none, or it is not such a message.
         public var rule: Int?
         /// The request with the event's defaults, as a body that sends it once more; without sendAt. Only where one
         /// broadcast is read.
@@ -878,8 +878,8 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("eventKey", eventKey)
-            object.member("event", event)
-            object.member("state", state)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             if let sendAt { object.member("sendAt", sendAt) }
             if let afterStart { object.member("afterStart", afterStart) }
@@ -888,9 +888,9 @@ extension Contract {
             object.member("counts", counts)
             object.member("deliveries", deliveries)
             object.member("warnings", warnings)
-            if let source { object.member("source", source) }
-            if let outcome { object.member("outcome", outcome) }
-            if let rule { object.member("rule", rule) }
+            if let source { object.member("source", source.rawValue) }
+            if let outcome { object.member("outcome", outcome.rawValue) }
+            object.member("rule", rule)
             if let message { object.member("message", message) }
         }
     }
@@ -946,7 +946,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("event", event)
+            object.member("event", event.rawValue)
             object.member("goesAt", goesAt)
             object.member("isScheduled", isScheduled)
             object.member("expiresAt", expiresAt)
@@ -1024,9 +1024,9 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("kind", kind)
+            object.member("kind", kind.rawValue)
             object.member("priority", priority)
             object.member("apnsExpiration", apnsExpiration)
             object.member("bytes", bytes)
@@ -1171,13 +1171,13 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("kind", kind)
+            object.member("kind", kind.rawValue)
             if let counts { object.member("counts", counts) }
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
             object.member("channelId", channelId)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("attempts", attempts)
             object.member("priority", priority)
             object.member("apnsExpiration", apnsExpiration)

@@ -58,7 +58,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("storagePolicy", storagePolicy)
+            object.member("storagePolicy", storagePolicy.rawValue)
             if let label { object.member("label", label) }
         }
     }
@@ -107,8 +107,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// A channel of the ledger, or with managed=false one that only Apple's list has. The latter has id null, and
-    /// neither state, eventKey, label, reason, nextAttemptAt nor createdAt, but firstSeenAt.
+    /// A channel of the ledger, or with managed=false one that only Apple's list has. Of the latter id, eventKey,
+    /// label, reason and nextAttemptAt are null. It has firstSeenAt and neither state nor createdAt.
     public struct Channel: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of it, for paths.
         public var id: String?
@@ -194,14 +194,14 @@ extension Contract {
             object.member("id", id)
             object.member("channelId", channelId)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
-            if let state { object.member("state", state) }
-            if let eventKey { object.member("eventKey", eventKey) }
-            if let label { object.member("label", label) }
-            if let reason { object.member("reason", reason) }
-            if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }
+            object.member("storagePolicy", storagePolicy?.rawValue)
+            if let state { object.member("state", state.rawValue) }
+            object.member("eventKey", eventKey)
+            object.member("label", label)
+            object.member("reason", reason)
+            object.member("nextAttemptAt", nextAttemptAt)
             if let createdAt { object.member("createdAt", createdAt) }
             if let firstSeenAt { object.member("firstSeenAt", firstSeenAt) }
             object.member("managed", managed)
@@ -241,7 +241,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("exists", exists)
-            object.member("storagePolicy", storagePolicy)
+            object.member("storagePolicy", storagePolicy?.rawValue)
             object.member("at", at)
         }
     }

@@ -91,7 +91,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            if let check { object.member("check", check) }
+            if let check { object.member("check", check.rawValue) }
             object.member("versions", versions)
             if let stamp { object.member("stamp", stamp) }
             if let rules { object.member("rules", rules) }
@@ -162,7 +162,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("member", member)
-            object.member("as", `as`)
+            object.member("as", `as`.rawValue)
         }
     }
 }
@@ -183,6 +183,12 @@ extension Contract {
             self.quiet = quiet
             self.quietInterval = quietInterval
             self.rings = rings
+        }
+
+        /// A text that is one already. It is written as it is.
+        package init(text: [UInt8]) {
+            self = (try? Self(json: JSONValue(decoding: text))) ?? Self()
+            kept = KeptText(text)
         }
 
         /// Reads it as the API writes it.
@@ -366,7 +372,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
             object.member("attributesType", attributesType)
-            object.member("check", check)
+            object.member("check", check.rawValue)
             object.member("versions", versions)
             object.member("stamp", stamp)
             object.member("rules", rules)
@@ -419,7 +425,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
             object.member("broadcastId", broadcastId)
             object.member("errors", errors)
@@ -511,6 +517,12 @@ extension Contract {
             self.title = title
             self.body = body
             self.sound = sound
+        }
+
+        /// A text that is one already. It is written as it is.
+        package init(text: [UInt8]) {
+            self = (try? Self(json: JSONValue(decoding: text))) ?? Self()
+            kept = KeptText(text)
         }
 
         /// Reads it as the API writes it.

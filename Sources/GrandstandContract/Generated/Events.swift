@@ -174,10 +174,10 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
-            if let delivery { object.member("delivery", delivery) }
+            object.member("storagePolicy", storagePolicy.rawValue)
+            if let delivery { object.member("delivery", delivery.rawValue) }
             if let priority { object.member("priority", priority) }
             if let content { object.member("content", content) }
         }
@@ -216,7 +216,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
         }
     }
@@ -463,7 +463,7 @@ extension Contract {
             object.member("key", key)
             object.member("name", name)
             object.member("kind", kind)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("startsAt", startsAt)
             object.member("endsAt", endsAt)
             object.member("channelsOpenAt", channelsOpenAt)
@@ -556,6 +556,30 @@ extension Contract {
             self.warnings = warnings
         }
 
+        /// All members of the other, and these.
+        package init(channels: [ReopenedChannel], broadcasts: [String], warnings: [String], _ base: Event) {
+            self.key = base.key
+            self.name = base.name
+            self.kind = base.kind
+            self.state = base.state
+            self.startsAt = base.startsAt
+            self.endsAt = base.endsAt
+            self.channelsOpenAt = base.channelsOpenAt
+            self.channelsOpenBefore = base.channelsOpenBefore
+            self.audiences = base.audiences
+            self.metadata = base.metadata
+            self.topics = base.topics
+            self.start = base.start
+            self.defaults = base.defaults
+            self.createdAt = base.createdAt
+            self.updatedAt = base.updatedAt
+            self.content = base.content
+            self.reopenedAt = base.reopenedAt
+            self.channels = channels
+            self.broadcasts = broadcasts
+            self.warnings = warnings
+        }
+
         /// Reads it as the API writes it.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
@@ -589,7 +613,7 @@ extension Contract {
             object.member("key", key)
             object.member("name", name)
             object.member("kind", kind)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("startsAt", startsAt)
             object.member("endsAt", endsAt)
             object.member("channelsOpenAt", channelsOpenAt)
@@ -646,9 +670,9 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("channel", channel)
+            object.member("channel", channel.rawValue)
         }
     }
 }
@@ -736,10 +760,10 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
-            object.member("delivery", delivery)
+            object.member("storagePolicy", storagePolicy.rawValue)
+            object.member("delivery", delivery.rawValue)
             if let priority { object.member("priority", priority) }
             if let content { object.member("content", content) }
             object.member("channel", channel)
@@ -783,7 +807,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("state", state)
+            object.member("state", state.rawValue)
             if let channelId { object.member("channelId", channelId) }
             if let reason { object.member("reason", reason) }
             if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }

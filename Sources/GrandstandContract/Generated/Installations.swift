@@ -366,7 +366,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
             object.member("attributesType", attributesType)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             if let updateToken { object.member("updateToken", updateToken) }
             if let channelId { object.member("channelId", channelId) }
             if let variant { object.member("variant", variant) }
@@ -422,7 +422,7 @@ extension Contract {
             object.member("activityId", activityId)
             object.member("eventKey", eventKey)
             object.member("attributesType", attributesType)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("updateToken", updateToken)
             object.member("channelId", channelId)
         }
@@ -698,7 +698,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("sample", sample)
             object.member("newest", newest)
             object.member("messages", messages)

@@ -229,7 +229,7 @@ extension Contract {
             object.member("bundleIds", bundleIds)
             object.member("eventKeyPrefix", eventKeyPrefix)
             object.member("prefix", prefix)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("createdAt", createdAt)
             object.member("expiresAt", expiresAt)
             object.member("revokedAt", revokedAt)
@@ -297,6 +297,24 @@ extension Contract {
             hidden = Secret(secret)
         }
 
+        /// All members of the other, and these.
+        package init(secret: String, _ base: Key) {
+            self.id = base.id
+            self.name = base.name
+            self.scopes = base.scopes
+            self.bundleId = base.bundleId
+            self.bundleIds = base.bundleIds
+            self.eventKeyPrefix = base.eventKeyPrefix
+            self.prefix = base.prefix
+            self.state = base.state
+            self.createdAt = base.createdAt
+            self.expiresAt = base.expiresAt
+            self.revokedAt = base.revokedAt
+            self.replacedBy = base.replacedBy
+            self.lastUsedAt = base.lastUsedAt
+            hidden = Secret(secret)
+        }
+
         /// Reads it as the API writes it.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
@@ -328,7 +346,7 @@ extension Contract {
             object.member("bundleIds", bundleIds)
             object.member("eventKeyPrefix", eventKeyPrefix)
             object.member("prefix", prefix)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("createdAt", createdAt)
             object.member("expiresAt", expiresAt)
             object.member("revokedAt", revokedAt)

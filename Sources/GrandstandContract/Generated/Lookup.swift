@@ -152,11 +152,11 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
             object.member("channelId", channelId)
-            if let delivery { object.member("delivery", delivery) }
+            if let delivery { object.member("delivery", delivery.rawValue) }
             if let variant { object.member("variant", variant) }
             if let variants { object.member("variants", variants) }
-            object.member("storagePolicy", storagePolicy)
-            object.member("state", state)
+            object.member("storagePolicy", storagePolicy.rawValue)
+            object.member("state", state.rawValue)
             object.member("startsAt", startsAt)
             object.member("endsAt", endsAt)
             if let contentState { object.member("contentState", contentState) }
@@ -211,6 +211,21 @@ extension Contract {
             self.topics = topics
         }
 
+        /// All members of the other, and these.
+        package init(state: FollowableState, name: String, kind: String? = nil, topics: [String], _ base: Lookup) {
+            self.eventKey = base.eventKey
+            self.channelId = base.channelId
+            self.delivery = base.delivery
+            self.variant = base.variant
+            self.storagePolicy = base.storagePolicy
+            self.state = state
+            self.startsAt = base.startsAt
+            self.endsAt = base.endsAt
+            self.name = name
+            self.kind = kind
+            self.topics = topics
+        }
+
         /// Reads it as the API writes it.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
@@ -234,10 +249,10 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
             object.member("channelId", channelId)
-            if let delivery { object.member("delivery", delivery) }
+            if let delivery { object.member("delivery", delivery.rawValue) }
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
-            object.member("state", state)
+            object.member("storagePolicy", storagePolicy.rawValue)
+            object.member("state", state.rawValue)
             object.member("startsAt", startsAt)
             object.member("endsAt", endsAt)
             object.member("name", name)
@@ -338,7 +353,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
-            object.member("reason", reason)
+            object.member("reason", reason.rawValue)
         }
     }
 }

@@ -189,9 +189,9 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("status", status)
-            object.member("database", database)
-            object.member("trouble", trouble)
+            object.member("status", status.rawValue)
+            object.member("database", database.rawValue)
+            object.member("trouble", trouble?.rawValue)
             object.member("detail", detail)
             object.member("apns", apns)
         }
@@ -257,7 +257,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("reason", reason)
         }
     }

@@ -39,7 +39,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("eventKey", eventKey)
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("broadcasts", broadcasts)
         }
     }
@@ -91,8 +91,8 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
-            object.member("event", event)
-            object.member("state", state)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             if let sendAt { object.member("sendAt", sendAt) }
             object.member("counts", counts)
@@ -122,7 +122,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("state", state)
+            object.member("state", state.rawValue)
         }
     }
 }

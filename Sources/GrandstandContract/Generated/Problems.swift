@@ -153,7 +153,7 @@ extension Contract {
             if let timestamp { object.member("timestamp", timestamp) }
             if let variants { object.member("variants", variants) }
             if let id { object.member("id", id) }
-            if let state { object.member("state", state) }
+            if let state { object.member("state", state.rawValue) }
         }
     }
 }

@@ -127,7 +127,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("token", token)
-            object.member("event", event)
+            object.member("event", event.rawValue)
             if let contentState { object.member("contentState", contentState) }
             if let alert { object.member("alert", alert) }
             if let priority { object.member("priority", priority) }
@@ -218,10 +218,10 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("token", token)
-            object.member("event", event)
-            object.member("state", state)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             if let sendAt { object.member("sendAt", sendAt) }
             object.member("by", by)
@@ -294,7 +294,7 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("state", state)
+            object.member("state", state.rawValue)
             object.member("attempts", attempts)
             object.member("priority", priority)
             object.member("apnsExpiration", apnsExpiration)

@@ -363,7 +363,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("limit", limit)
             object.member("used", used)
             object.member("reserved", reserved)
@@ -374,8 +374,8 @@ extension Contract {
             object.member("unmanaged", unmanaged)
             object.member("missing", missing)
             object.member("forecast", forecast)
-            object.member("level", level)
-            object.member("alarm", alarm)
+            object.member("level", level.rawValue)
+            object.member("alarm", alarm?.rawValue)
             object.member("keyRefused", keyRefused)
             object.member("throttled", throttled)
             object.member("devicesThrottled", devicesThrottled)
@@ -644,7 +644,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("at", at)
             object.member("used", used)
             object.member("reserved", reserved)
@@ -792,7 +792,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("actor", actor)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
@@ -803,7 +803,7 @@ extension Contract {
             if let missing { object.member("missing", missing) }
             if let unmanaged { object.member("unmanaged", unmanaged) }
             if let actions { object.member("actions", actions) }
-            object.member("alarm", alarm)
+            object.member("alarm", alarm?.rawValue)
             object.member("notes", notes)
             if let abridged { object.member("abridged", abridged) }
         }
@@ -854,7 +854,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("channelId", channelId)
-            object.member("storagePolicy", storagePolicy)
+            object.member("storagePolicy", storagePolicy.rawValue)
             object.member("eventKey", eventKey)
             if let variant { object.member("variant", variant) }
         }
@@ -893,7 +893,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("channelId", channelId)
             object.member("firstSeenAt", firstSeenAt)
-            if let storagePolicy { object.member("storagePolicy", storagePolicy) }
+            if let storagePolicy { object.member("storagePolicy", storagePolicy.rawValue) }
         }
     }
 }
@@ -905,7 +905,7 @@ extension Contract {
         public var action: ReconciliationActionName
         /// The server's ID of the channel, where the ledger has it.
         public var id: String?
-        /// The event that it serves, where the ledger has it.
+        /// The event that the channel serves. null: none, or the ledger does not have the channel.
         public var eventKey: String?
         /// The variant of the audience that it serves, if that has one.
         public var variant: String?
@@ -947,9 +947,9 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("action", action)
+            object.member("action", action.rawValue)
             if let id { object.member("id", id) }
-            if let eventKey { object.member("eventKey", eventKey) }
+            object.member("eventKey", eventKey)
             if let variant { object.member("variant", variant) }
             object.member("channelId", channelId)
             object.member("done", done)
@@ -1046,9 +1046,9 @@ extension Contract {
             object.member("at", at)
             object.member("actor", actor)
             object.member("keyId", keyId)
-            object.member("action", action)
+            object.member("action", action.rawValue)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment?.rawValue)
             object.member("channel", channel)
             object.member("channelId", channelId)
             object.member("eventKey", eventKey)

@@ -257,8 +257,8 @@ extension Contract {
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("state", state)
-            object.member("waitingFor", waitingFor)
+            object.member("state", state.rawValue)
+            object.member("waitingFor", waitingFor?.rawValue)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
             object.member("counts", counts)
@@ -336,10 +336,10 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("state", state)
-            object.member("waitingFor", waitingFor)
+            object.member("state", state.rawValue)
+            object.member("waitingFor", waitingFor?.rawValue)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
             object.member("counts", counts)

@@ -378,6 +378,24 @@ extension Contract {
             hidden = Secret(secret)
         }
 
+        /// All members of the other, and these.
+        package init(secret: String, _ base: Webhook) {
+            self.id = base.id
+            self.url = base.url
+            self.description = base.description
+            self.topics = base.topics
+            self.bundleId = base.bundleId
+            self.bundleIds = base.bundleIds
+            self.declaredBy = base.declaredBy
+            self.enabled = base.enabled
+            self.reason = base.reason
+            self.failingSince = base.failingSince
+            self.previousSecretUntil = base.previousSecretUntil
+            self.createdAt = base.createdAt
+            self.updatedAt = base.updatedAt
+            hidden = Secret(secret)
+        }
+
         /// Reads it as the API writes it.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
@@ -489,8 +507,8 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("messageId", messageId)
-            object.member("topic", topic)
-            object.member("state", state)
+            object.member("topic", topic.rawValue)
+            object.member("state", state.rawValue)
             object.member("attempts", attempts)
             object.member("status", status)
             object.member("reason", reason)
@@ -549,6 +567,22 @@ extension Contract {
             self.log = log
         }
 
+        /// All members of the other, and these.
+        package init(message: WebhookMessage, log: [WebhookAttempt], _ base: WebhookDelivery) {
+            self.id = base.id
+            self.messageId = base.messageId
+            self.topic = base.topic
+            self.state = base.state
+            self.attempts = base.attempts
+            self.status = base.status
+            self.reason = base.reason
+            self.createdAt = base.createdAt
+            self.nextAttemptAt = base.nextAttemptAt
+            self.settledAt = base.settledAt
+            self.message = message
+            self.log = log
+        }
+
         /// Reads it as the API writes it.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
@@ -573,8 +607,8 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("messageId", messageId)
-            object.member("topic", topic)
-            object.member("state", state)
+            object.member("topic", topic.rawValue)
+            object.member("state", state.rawValue)
             object.member("attempts", attempts)
             object.member("status", status)
             object.member("reason", reason)
@@ -643,11 +677,12 @@ extension Contract {
     /// The body that a receiver gets.
     public struct WebhookMessage: Sendable, Hashable, Codable, ContractObject {
         /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
-        public var type: WebhookMessageType
+        public var type: WebhookMessageType { didSet { kept = KeptText() } }
         /// When it happened.
-        public var timestamp: Date
+        public var timestamp: Date { didSet { kept = KeptText() } }
         /// What happened. type of the message says which of these it is.
-        public var data: RawJSON
+        public var data: RawJSON { didSet { kept = KeptText() } }
+        private var kept = KeptText()
 
         /// What is left out is not said.
         public init(type: WebhookMessageType, timestamp: Date, data: RawJSON) {
@@ -666,12 +701,17 @@ extension Contract {
             type = try object.required("type")
             timestamp = try object.required("timestamp")
             data = try object.required("data")
+            kept = KeptText(object)
         }
 
         package func write(members object: inout JSONWriter) {
-            object.member("type", type)
+            object.member("type", type.rawValue)
             object.member("timestamp", timestamp)
             object.member("data", data)
+        }
+
+        package func write(to json: inout JSONWriter) {
+            kept.write(to: &json) { write(members: &$0) }
         }
     }
 }
@@ -807,8 +847,8 @@ extension Contract {
             object.member("id", id)
             object.member("eventKey", eventKey)
             object.member("channel", channel)
-            object.member("event", event)
-            object.member("state", state)
+            object.member("event", event.rawValue)
+            object.member("state", state.rawValue)
             object.member("acceptedAt", acceptedAt)
             object.member("settledAt", settledAt)
             object.member("counts", counts)
@@ -875,9 +915,9 @@ extension Contract {
             object.member("id", id)
             object.member("channelId", channelId)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
+            object.member("storagePolicy", storagePolicy.rawValue)
             object.member("eventKey", eventKey)
             object.member("reason", reason)
         }
@@ -942,9 +982,9 @@ extension Contract {
             object.member("id", id)
             object.member("channelId", channelId)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy)
+            object.member("storagePolicy", storagePolicy.rawValue)
             object.member("eventKey", eventKey)
             object.member("replaced", replaced)
         }
@@ -1042,9 +1082,9 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
-            object.member("level", level)
-            object.member("previousLevel", previousLevel)
+            object.member("environment", environment.rawValue)
+            object.member("level", level.rawValue)
+            object.member("previousLevel", previousLevel?.rawValue)
             object.member("limit", limit)
             object.member("used", used)
             object.member("reserved", reserved)
@@ -1131,7 +1171,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("id", id)
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("startedAt", startedAt)
             object.member("finishedAt", finishedAt)
             object.member("applied", applied)
@@ -1141,7 +1181,7 @@ extension Contract {
             object.member("unmanaged", unmanaged)
             object.member("newUnmanaged", newUnmanaged)
             object.member("actions", actions)
-            object.member("alarm", alarm)
+            object.member("alarm", alarm?.rawValue)
         }
     }
 }
@@ -1178,7 +1218,7 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
+            object.member("environment", environment.rawValue)
             object.member("evidence", evidence)
         }
     }
@@ -1224,8 +1264,8 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
-            object.member("api", api)
+            object.member("environment", environment.rawValue)
+            object.member("api", api.rawValue)
             object.member("since", since)
             object.member("ratePerSecond", ratePerSecond)
         }
@@ -1268,8 +1308,8 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("bundleId", bundleId)
-            object.member("environment", environment)
-            object.member("api", api)
+            object.member("environment", environment.rawValue)
+            object.member("api", api.rawValue)
             object.member("since", since)
         }
     }

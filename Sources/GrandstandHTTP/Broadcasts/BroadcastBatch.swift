@@ -24,22 +24,16 @@ struct BroadcastBatch: Sendable {
     }
 }
 
-/// The result of each item of a batch, in the same order.
-struct BroadcastBatchView: JSONObjectWritable {
-    let results: [Result<Broadcast, Problem>]
-    let requestID: String
-
-    func write(members object: inout JSONWriter) {
-        object.array("items", results) { writer, result in
-            switch result {
-            case .success(let broadcast): broadcast.write(to: &writer)
-            case .failure(let problem):
-                writer.object { item in
-                    item.name("problem")
-                    problem.write(to: &item, requestID: requestID)
+extension Contract.BroadcastBatchResult {
+    /// The result of each item of a batch, in the same order.
+    init(_ results: [Result<Broadcast, Problem>], requestID: String) {
+        self.init(
+            items: results.map { result in
+                switch result {
+                case .success(let broadcast): .accepted(Contract.Broadcast(broadcast))
+                case .failure(let problem): .refused(.init(problem: Contract.Problem(problem, requestID: requestID)))
                 }
-            }
-        }
+            })
     }
 }
 

@@ -24,19 +24,19 @@ struct BroadcastOperations: Sendable {
     /// - Throws: the errors of `accept`.
     func preview(
         _ request: BroadcastRequest, for key: EventKey, _ caller: Caller
-    ) async throws -> BroadcastRehearsalView {
+    ) async throws -> RenderedRehearsal {
         let rehearsal = try await intake.rehearse(
             BroadcastIntake(.event(key), request: request, by: caller.actor, within: caller.reach))
-        return try await view(of: rehearsal)
+        return try await rendered(rehearsal)
     }
 
     /// A preview with what lock screens would show, by the apps' templates.
-    func view(of rehearsal: BroadcastRehearsal) async throws -> BroadcastRehearsalView {
+    func rendered(_ rehearsal: BroadcastRehearsal) async throws -> RenderedRehearsal {
         var previews: [BundleID: ContentPreview] = [:]
         for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
             previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
         }
-        return BroadcastRehearsalView(rehearsal: rehearsal, previews: previews)
+        return RenderedRehearsal(rehearsal: rehearsal, previews: previews)
     }
 
     /// - Parameter isScheduled: `true`: only broadcasts that wait for their send time.

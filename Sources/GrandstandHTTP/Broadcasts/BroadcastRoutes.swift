@@ -17,25 +17,27 @@ struct BroadcastRoutes: Sendable {
             Route(.broadcast) { request, context in
                 let key = try context.eventKey()
                 let broadcast = try BroadcastRequest(body: try await request.json())
-                return .json(
-                    try await broadcasts.accept(broadcast, for: key, context.caller), status: .accepted)
+                let accepted = try await broadcasts.accept(broadcast, for: key, context.caller)
+                return .json(Contract.Broadcast(accepted), status: .accepted)
             },
             Route(.previewBroadcast) { request, context in
                 let key = try context.eventKey()
                 let broadcast = try BroadcastRequest(body: try await request.json())
-                return .json(try await broadcasts.preview(broadcast, for: key, context.caller))
+                let preview = try await broadcasts.preview(broadcast, for: key, context.caller)
+                return .json(Contract.BroadcastPreview(preview))
             },
             Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes, prepare: prepareBatch),
             Route(.broadcastToChannel, acceptForChannel),
             Route(.listBroadcasts) { _, context in
                 let page = try context.query.page()
                 let isScheduled = try context.query.flag("scheduled")
-                return .json(
-                    try await broadcasts.list(
-                        of: try context.eventKey(), isScheduled: isScheduled, page, context.caller))
+                let broadcasts = try await broadcasts.list(
+                    of: try context.eventKey(), isScheduled: isScheduled, page, context.caller)
+                return .json(Contract.Page(broadcasts, Contract.Broadcast.init))
             },
             Route(.getBroadcast) { _, context in
-                .json(try await broadcasts.broadcast(try context.id(orThrow: .broadcastNotFound), context.caller))
+                let id = try context.id(orThrow: .broadcastNotFound)
+                return .json(Contract.Broadcast(try await broadcasts.broadcast(id, context.caller)))
             },
             Route(.cancelBroadcast) { _, context in
                 try await broadcasts.cancel(try context.id(orThrow: .broadcastNotFound), context.caller)
@@ -64,8 +66,8 @@ struct BroadcastRoutes: Sendable {
         for ((place, _), result) in zip(wanted, accepted) {
             results[place] = result.mapError { $0.within("/items/\(place)") }
         }
-        let response = Response.json(
-            BroadcastBatchView(results: results.compactMap(\.self), requestID: context.requestID), status: .accepted)
+        let answer = Contract.BroadcastBatchResult(results.compactMap(\.self), requestID: context.requestID)
+        let response = Response.json(answer, status: .accepted)
         let isAccepted = results.contains { if case .success? = $0 { true } else { false } }
         guard isAccepted else { throw WithoutEffect(response: response) }
         return response
@@ -83,7 +85,7 @@ struct BroadcastRoutes: Sendable {
         }
         let wanted = BroadcastIntake(
             .channel(channel.id), request: broadcast, by: context.actor, within: context.reach)
-        return .json(try await intake.accept(wanted), status: .accepted)
+        return .json(Contract.Broadcast(try await intake.accept(wanted)), status: .accepted)
     }
 
     /// The channel in the path, if a request may send to it directly: it is active, and no event owns it.

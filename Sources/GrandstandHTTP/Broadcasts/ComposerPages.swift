@@ -41,22 +41,20 @@ struct ComposerPages: PageGroup {
         guard faults.isEmpty else {
             return try await shown(Composer(event, form, faults: faults), 422, submission.visit)
         }
-        let accepted: JSONValue
+        let accepted: Contract.Broadcast
         do {
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
-            accepted = try await submission.onceAsJSON(.broadcast) {
-                try await broadcasts.accept(request, for: key, $0)
+            accepted = try await submission.once(.broadcast) {
+                Contract.Broadcast(try await broadcasts.accept(request, for: key, $0))
             }
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
             return try await shown(Composer(event, form, refusal: refusal), refusal.status, submission.visit)
         }
-        let warnings = accepted.texts("warnings")
-        let isScheduled = accepted.text("state") == Broadcast.State.scheduled.rawValue
         let done =
-            isScheduled
+            accepted.state == .scheduled
             ? "It waits for its time." : form.isEnd ? "The end is on its way." : "The update is on its way."
-        return .done(ConsolePath.composer(key), notice: ([done] + warnings).joined(separator: " "))
+        return .done(ConsolePath.composer(key), notice: ([done] + accepted.warnings).joined(separator: " "))
     }
 
     /// Returns the effect of the message, or why it would be refused, with the status 200 or that of the refusal.

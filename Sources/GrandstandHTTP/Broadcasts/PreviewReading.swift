@@ -17,7 +17,7 @@ struct PreviewReading: Sendable {
 
     private static let shown = 12
 
-    init(_ preview: BroadcastRehearsalView) {
+    init(_ preview: RenderedRehearsal) {
         let rehearsal = preview.rehearsal
         goesAt = Moment(rehearsal.goesAt)
         givesUpAt = Moment(rehearsal.expiresAt)
@@ -48,7 +48,7 @@ struct PreviewedAudience: Sendable {
     /// Waiting messages that this one replaces, so that they are not sent; `nil`: none.
     let replaced: String?
 
-    init(_ part: BroadcastRehearsal.Part, of preview: BroadcastRehearsalView) {
+    init(_ part: BroadcastRehearsal.Part, of preview: RenderedRehearsal) {
         name = part.audience.words + (part.kind.isCrowd ? " (by token)" : "")
         size = Self.size(part)
         priority = Wording.number(preview.priority(of: part).rawValue)

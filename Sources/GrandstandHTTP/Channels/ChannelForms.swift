@@ -94,10 +94,10 @@ struct ChannelForms: PageGroup {
                 object.member("storagePolicy", submission.fields["storagePolicy"] ?? "")
                 if let label = submission.fields["label"] { object.member("label", label) }
             }, for: app)
-        let made = try await submission.onceAsJSON(
-            .createChannel, recover: { try await channels.begun($0, of: app) },
-            { try await operations.create(draft, by: $0.actor) })
-        return .done(ConsolePath.channels(app), notice: "Apple has made the channel \(made.text("channelId")).")
+        let made = try await submission.once(
+            .createChannel, recover: { try await channels.begun($0, of: app).map { Contract.Channel($0) } },
+            { Contract.Channel(try await operations.create(draft, by: $0.actor)) })
+        return .done(ConsolePath.channels(app), notice: "Apple has made the channel \(made.channelId ?? "").")
     }
 
     private func importChannel(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -109,9 +109,9 @@ struct ChannelForms: PageGroup {
                 if let key = fields["eventKey"] { object.member("eventKey", key) }
                 if let variant = fields["variant"] { object.member("variant", variant) }
             })
-        _ = try await submission.onceAsJSON(
-            .importChannel, recover: { try await channels.begun($0, of: app) },
-            { try await operations.import(wanted, into: app, within: $0.reach, by: $0.actor) })
+        _ = try await submission.once(
+            .importChannel, recover: { try await channels.begun($0, of: app).map { Contract.Channel($0) } },
+            { Contract.Channel(try await operations.import(wanted, into: app, within: $0.reach, by: $0.actor)) })
         return .done(
             ConsolePath.channels(app), notice: "The channel is in the ledger, its storage policy read from Apple.")
     }

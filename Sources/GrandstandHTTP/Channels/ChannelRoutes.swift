@@ -24,18 +24,18 @@ struct ChannelRoutes: Sendable {
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
         let draft = try ChannelDraft(try await request.json(), for: try context.app())
-        return .json(try await operations.create(draft, by: context.actor), status: .created)
+        return .json(Contract.Channel(try await operations.create(draft, by: context.actor)), status: .created)
     }
 
     private func recover(_ id: UUID, _ context: APIContext) async throws -> Response? {
-        try await channels.begun(id, of: try context.app()).map { .json($0, status: .created) }
+        try await channels.begun(id, of: try context.app()).map { .json(Contract.Channel($0), status: .created) }
     }
 
     private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
         let wanted = try WantedChannel(try await request.json())
-        return .json(
-            try await operations.import(wanted, into: app, within: context.reach, by: context.actor), status: .created)
+        let channel = try await operations.import(wanted, into: app, within: context.reach, by: context.actor)
+        return .json(Contract.Channel(channel), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -54,13 +54,12 @@ struct ChannelRoutes: Sendable {
         let environment = try context.environment()
         _ = try await apps.registered(bundleID)
         guard isManaged else {
+            let app = AppEnvironment(bundleID: bundleID, environment: environment)
             let page = try await channels.unmanagedChannels(of: bundleID, in: environment, part)
-            return .json(
-                Page(
-                    items: page.items.map { UnmanagedView(bundleID: bundleID, environment: environment, channel: $0) },
-                    nextCursor: page.nextCursor))
+            return .json(Contract.Page(page) { Contract.Channel($0, of: app) })
         }
-        return .json(try await channels.channels(of: bundleID, in: environment, where: filter, part))
+        let page = try await channels.channels(of: bundleID, in: environment, where: filter, part)
+        return .json(Contract.Page(page) { Contract.Channel($0) })
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -68,7 +67,7 @@ struct ChannelRoutes: Sendable {
         let id = try context.id(orThrow: .channelNotFound)
         let channel = try await channels.recorded(id, of: try context.app(), among: apps)
         return .json(
-            VerifiedChannel(channel: channel, verification: verify ? try await operations.verify(channel) : nil))
+            Contract.Channel(channel, verification: verify ? try await operations.verify(channel) : nil))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -141,39 +140,5 @@ extension ChannelStore {
         }
         // APNs refused a channel that has no ID.
         return channel.channelID == nil ? nil : channel
-    }
-}
-
-/// A channel that Apple lists and the ledger does not have, in the JSON shape of other channels.
-struct UnmanagedView: JSONObjectWritable, Sendable {
-    let bundleID: BundleID
-    let environment: APNsEnvironment
-    let channel: UnmanagedChannel
-
-    func write(members object: inout JSONWriter) {
-        object.name("id")
-        object.null()
-        object.member("channelId", channel.channelID)
-        object.member("bundleId", bundleID.rawValue)
-        object.member("environment", environment.rawValue)
-        object.member("storagePolicy", channel.storagePolicy?.rawValue)
-        object.member("firstSeenAt", channel.firstSeenAt)
-        object.member("managed", false)
-    }
-}
-
-/// A channel with the result of asking Apple about it.
-struct VerifiedChannel: JSONObjectWritable {
-    let channel: Channel
-    let verification: ChannelOperations.Verification?
-
-    func write(members object: inout JSONWriter) {
-        channel.write(members: &object)
-        guard let verification else { return }
-        object.object("verified") { verified in
-            verified.member("exists", verification.exists)
-            verified.member("storagePolicy", verification.storagePolicy?.rawValue)
-            verified.member("at", verification.at)
-        }
     }
 }

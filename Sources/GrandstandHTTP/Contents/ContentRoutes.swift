@@ -61,33 +61,34 @@ struct ContentOperations: Sendable {
     /// - Throws: `app-not-found`, `invalid-request`, `version-mismatch`, `forbidden`.
     func put(
         _ name: String, of bundleID: BundleID, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
-    ) async throws -> (type: Versioned<ContentTypeView>, created: Bool) {
+    ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
         try caller.requireCover(of: bundleID)
         let app = try await apps.registered(bundleID)
         let type = try ContentType(app.bundleID, name, body: body)
         let written = try await contents.put(type, by: caller.actor, if: condition, now: now())
-        let view = ContentTypeView(declared: written.type, mismatches: written.mismatches)
-        return (Versioned(value: view, version: written.type.version), written.created)
+        let answer = Contract.ContentType(written.type, mismatches: written.mismatches)
+        return (Versioned(value: answer, version: written.type.version), written.created)
     }
 
     /// - Throws: `app-not-found`, `forbidden`.
-    func list(of bundleID: BundleID, _ page: PageRequest, _ caller: Caller) async throws -> Page<ContentTypeView> {
+    func list(of bundleID: BundleID, _ page: PageRequest, _ caller: Caller) async throws
+        -> Contract.Page<Contract.ContentType>
+    {
         try caller.requireCover(of: bundleID)
         _ = try await apps.registered(bundleID)
-        let page = try await contents.contentTypes(of: bundleID, page)
-        return Page(items: page.items.map { ContentTypeView(declared: $0) }, nextCursor: page.nextCursor)
+        return Contract.Page(try await contents.contentTypes(of: bundleID, page)) { Contract.ContentType($0) }
     }
 
     /// - Throws: `app-not-found`, `content-not-found`, `forbidden`.
     func type(
         _ name: String, of bundleID: BundleID, _ caller: Caller
-    ) async throws -> Versioned<ContentTypeView> {
+    ) async throws -> Versioned<Contract.ContentType> {
         try caller.requireCover(of: bundleID)
         _ = try await apps.registered(bundleID)
         guard let declared = try await contents.contentType(name, of: bundleID) else {
             throw Self.absent(name, bundleID)
         }
-        return Versioned(value: ContentTypeView(declared: declared), version: declared.version)
+        return Versioned(value: Contract.ContentType(declared), version: declared.version)
     }
 
     /// - Throws: `app-not-found`, `content-not-found`, `version-mismatch`, `forbidden`.
@@ -109,28 +110,23 @@ struct ContentOperations: Sendable {
     }
 }
 
-/// A content type as the API shows it.
-struct ContentTypeView: JSONObjectWritable, Sendable {
-    let declared: DeclaredContentType
-    /// `nil`: the type was read, and not just declared.
-    var mismatches: [ContentMismatch]?
+extension Contract.ContentType {
+    /// - Parameter mismatches: `nil`: the type was read, and not just declared.
+    init(_ declared: DeclaredContentType, mismatches: [ContentMismatch]? = nil) {
+        let draft = Contract.ContentTypeDraft(declared.type)
+        self.init(
+            bundleId: declared.type.bundleID.rawValue, attributesType: declared.type.attributesType,
+            check: .init(declared.type.check), versions: draft.versions, stamp: draft.stamp, rules: draft.rules,
+            createdAt: declared.createdAt, updatedAt: declared.updatedAt,
+            mismatches: mismatches?.map(Contract.ContentMismatch.init))
+    }
+}
 
-    func write(members object: inout JSONWriter) {
-        object.member("bundleId", declared.type.bundleID.rawValue)
-        object.member("attributesType", declared.type.attributesType)
-        declared.type.write(members: &object)
-        object.member("createdAt", Optional(declared.createdAt))
-        object.member("updatedAt", Optional(declared.updatedAt))
-        guard let mismatches else { return }
-        object.objects("mismatches", mismatches) { object, mismatch in
-            object.member("eventKey", mismatch.eventKey.rawValue)
-            object.member("environment", mismatch.audience.environment.rawValue)
-            if let variant = mismatch.audience.variant { object.member("variant", variant.rawValue) }
-            object.member("broadcastId", mismatch.broadcast)
-            object.objects("errors", mismatch.errors) { object, error in
-                object.member("pointer", error.pointer)
-                object.member("detail", error.detail)
-            }
-        }
+extension Contract.ContentMismatch {
+    fileprivate init(_ mismatch: ContentMismatch) {
+        self.init(
+            eventKey: mismatch.eventKey.rawValue, environment: .init(mismatch.audience.environment),
+            variant: mismatch.audience.variant?.rawValue, broadcastId: mismatch.broadcast.words,
+            errors: mismatch.errors.map(Contract.FieldError.init))
     }
 }

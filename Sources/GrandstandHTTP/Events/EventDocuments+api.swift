@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 extension EventDocuments {
@@ -13,6 +14,6 @@ extension EventDocuments {
                 specification: specification, state: .scheduled,
                 channels: specification.audiences.map { _ in Audience.ChannelStatus(state: .none) }, createdAt: epoch,
                 updatedAt: epoch)
-            return JSONWriter.text(event)
+            return JSONWriter.text(Contract.Event(event))
         })
 }

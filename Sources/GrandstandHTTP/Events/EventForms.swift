@@ -116,17 +116,16 @@ struct EventForms: PageGroup {
 
     private func reopen(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        let reopening = try await submission.onceAsJSON(.reopenEvent) {
-            try await events.reopen(key, audiences: nil, $0)
+        let reopened = try await submission.once(.reopenEvent) {
+            Contract.ReopenedEvent(try await events.reopen(key, audiences: nil, $0))
         }
         return .done(
-            ConsolePath.event(key),
-            notice: (["The event is reopened."] + reopening.texts("warnings")).joined(separator: " "))
+            ConsolePath.event(key), notice: (["The event is reopened."] + reopened.warnings).joined(separator: " "))
     }
 
     private func start(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        _ = try await submission.onceAsJSON(.startEvent) { try await starts.startNow(key, isDry: false, $0) }
+        _ = try await submission.once(.startEvent) { try await starts.startNow(key, isDry: false, $0) }
         return .done(ConsolePath.event(key), notice: "The start is being sent.")
     }
 

@@ -17,21 +17,23 @@ struct EventRoutes: Sendable {
                 let condition = try request.writeCondition()
                 let (event, created) = try await events.put(
                     key, try await request.json(), if: condition, context.caller)
-                return .json(event, status: created ? .created : .ok, headers: .version(event.version))
+                return .json(
+                    Contract.Event(event), status: created ? .created : .ok, headers: .version(event.version))
             },
             Route(.patchEvent) { request, context in
                 let key = try context.eventKeyToWrite()
                 let condition = try request.writeCondition()
                 let patch = try await request.json(as: ["application/merge-patch+json", "application/json"])
                 let event = try await events.patch(key, patch, if: condition, context.caller)
-                return .json(event, headers: .version(event.version))
+                return .json(Contract.Event(event), headers: .version(event.version))
             },
             Route(.listEvents) { _, context in
-                .json(try await events.list(try filter(context), try context.query.page(), context.caller))
+                let page = try await events.list(try filter(context), try context.query.page(), context.caller)
+                return .json(Contract.Page(page, Contract.Event.init))
             },
             Route(.getEvent) { _, context in
                 let event = try await events.event(try context.eventKey(), context.caller)
-                return .json(event, headers: .version(event.version))
+                return .json(Contract.Event(event), headers: .version(event.version))
             },
             Route(.cancelEvent) { request, context in
                 try await events.cancel(
@@ -43,7 +45,8 @@ struct EventRoutes: Sendable {
                 let key = try context.eventKey()
                 let order = try Contract.ReopenOrder.read(try await request.json(orIfEmpty: "{}"))
                 let audiences = try [AudienceSelector](order.audiences)
-                return .json(try await events.reopen(key, audiences: audiences, context.caller))
+                let reopening = try await events.reopen(key, audiences: audiences, context.caller)
+                return .json(Contract.ReopenedEvent(reopening))
             },
         ]
     }

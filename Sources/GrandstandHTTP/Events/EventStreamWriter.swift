@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 internal import NIOCore
@@ -52,22 +53,16 @@ struct EventStreamWriter: Sendable {
 
     /// One update in the stream's syntax. It needs one `data` line, because this server's JSON has no line breaks.
     static func text(_ update: LiveUpdate) -> String {
-        let name: String
-        var json = JSONWriter()
+        let (name, json): (String, [UInt8])
         switch update.content {
         case .heartbeat: return ": still here\n\n"
-        case .snapshot(let board):
-            name = "snapshot"
-            board.write(to: &json)
-        case .broadcast(let summary):
-            name = "broadcast"
-            summary.write(to: &json)
+        case .snapshot(let board): (name, json) = ("snapshot", JSONWriter.text(Contract.LiveBoard(board)))
+        case .broadcast(let summary): (name, json) = ("broadcast", JSONWriter.text(Contract.BroadcastSummary(summary)))
         case .state(let state):
-            name = "state"
-            json.object { $0.member("state", state.rawValue) }
+            (name, json) = ("state", JSONWriter.text(Contract.EventStateChange(state: .init(state))))
         }
         let id = update.tag.map { "id: \($0)\n" } ?? ""
-        return "\(id)event: \(name)\ndata: \(String(decoding: json.bytes, as: UTF8.self))\n\n"
+        return "\(id)event: \(name)\ndata: \(String(decoding: json, as: UTF8.self))\n\n"
     }
 
     /// Wraps the response's writer for the one task that writes. `ResponseBodyWriter` is not `Sendable`; that is safe

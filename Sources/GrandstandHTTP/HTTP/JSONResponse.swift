@@ -1,22 +1,23 @@
-package import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
-package import JSON
+internal import JSON
 internal import NIOCore
 
 extension Response {
-    /// A JSON answer.
+    /// A JSON answer: what openapi.yaml says of the resource.
     static func json(
-        _ value: some JSONWritable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+        _ value: some ContractValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
         json(bytes: JSONWriter.text(value), status: status, headers: headers)
     }
 
     /// A JSON answer with its `ETag`.
-    static func json(_ versioned: Versioned<some JSONWritable>, status: HTTPResponse.Status = .ok) -> Response {
+    static func json(_ versioned: Versioned<some ContractValue>, status: HTTPResponse.Status = .ok) -> Response {
         json(versioned.value, status: status, headers: .version(versioned.version))
     }
 
+    /// A JSON answer that was written before.
     static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
         var headers = headers
         headers[.contentType] = "application/json"
@@ -24,11 +25,4 @@ extension Response {
     }
 
     static var noContent: Response { Response(status: .noContent) }
-}
-
-extension Page: JSONWritable, JSONObjectWritable where Item: JSONWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("items", items)
-        object.member("nextCursor", nextCursor)
-    }
 }

@@ -1,41 +1,54 @@
 internal import APNsWire
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
-package import JSON
+internal import JSON
 
-extension Problem: JSONWritable {
-    package func write(to json: inout JSONWriter) { write(to: &json, requestID: nil) }
-
-    /// Writes the members of RFC 9457 first, then those of this problem.
-    func write(to json: inout JSONWriter, requestID: String?) {
-        json.object { object in
-            object.member("type", Self.typeBase + kind.rawValue)
-            object.member("title", kind.title)
-            object.member("status", status)
-            object.member("detail", detail)
-            if let requestID { object.member("requestId", requestID) }
-            if !errors.isEmpty { object.member("errors", errors) }
-            if let apns { object.member("apns", apns) }
-            for member in members {
-                object.name(dynamic: member.name)
-                switch member.value {
-                case .integer(let value): object.integer(value)
-                case .string(let value): object.string(value)
-                case .strings(let values): object.array(values) { $0.string($1) }
-                case .json(let text): object.raw(text)
-                }
+extension Contract.Problem {
+    /// The members of RFC 9457, and those of this problem.
+    init(_ problem: Problem, requestID: String? = nil) {
+        self.init(
+            type: Self.typeBase + problem.kind.rawValue, title: problem.kind.title, status: problem.status,
+            detail: problem.detail, requestId: requestID,
+            errors: problem.errors.isEmpty ? nil : problem.errors.map(Contract.FieldError.init),
+            apns: problem.apns.map(Contract.APNsRefusal.init))
+        for member in problem.members {
+            switch member {
+            case .limit(let value): limit = value
+            case .used(let value): used = value
+            case .reserved(let value): reserved = value
+            case .size(let value): size = value
+            case .channels(let value): channels = value
+            case .sequence(let value): sequence = value
+            case .contentState(let text): contentState = RawJSON(unchecked: text)
+            case .timestamp(let value): timestamp = value
+            case .variants(let names): variants = names
+            case .id(let value): id = value.words
+            case .state(let value): state = .init(value)
             }
         }
     }
 
     /// Never change this: clients compare the whole `type`, or its last part.
     private static let typeBase = "https://grandstand.dev/problems/"
+}
 
+extension Contract.FieldError {
+    init(_ error: FieldError) { self.init(pointer: error.pointer, detail: error.detail) }
+}
+
+extension Contract.APNsRefusal {
+    fileprivate init(_ refusal: APNsRefusal) {
+        self.init(status: refusal.status, reason: refusal.reason.text, requestId: refusal.requestID)
+    }
+}
+
+extension Problem {
     func response(requestID: String) -> Response {
-        var writer = JSONWriter()
-        write(to: &writer, requestID: requestID)
+        let body = JSONWriter.text(Contract.Problem(self, requestID: requestID))
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let maxAge { headers[.cacheControl] = "public, max-age=\(maxAge)" }
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
@@ -43,21 +56,6 @@ extension Problem: JSONWritable {
         if kind == .unauthenticated { headers[.wwwAuthenticate] = "Bearer" }
         return Response(
             status: .init(code: status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
-    }
-}
-
-extension FieldError: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("pointer", pointer)
-        object.member("detail", detail)
-    }
-}
-
-extension APNsRefusal: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("status", status)
-        object.member("reason", reason.text)
-        object.member("requestId", requestID)
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }

@@ -78,7 +78,7 @@ extension Request {
     }
 
     private static func tooLarge(_ limit: Int) -> Problem {
-        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.", members: [("limit", .integer(limit))])
+        Problem(.bodyTooLarge, "The body may have \(limit) bytes at most.", members: [.limit(limit)])
     }
 }
 

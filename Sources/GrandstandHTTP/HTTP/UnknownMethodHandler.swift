@@ -30,16 +30,16 @@ package final class UnknownMethodHandler: ChannelDuplexHandler, RemovableChannel
             return
         }
         isRefused = false
-        var body = JSONWriter()
-        Problem(.methodNotAllowed, "The request's method is none of this API's, which has \(Self.methods).")
-            .write(to: &body)
+        let body = JSONWriter.text(
+            Contract.Problem(
+                Problem(.methodNotAllowed, "The request's method is none of this API's, which has \(Self.methods).")))
         head.status = .methodNotAllowed
         head.headers.replaceOrAdd(name: "Allow", value: Self.methods)
         head.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")
         head.headers.replaceOrAdd(name: "Content-Type", value: "application/problem+json")
-        head.headers.replaceOrAdd(name: "Content-Length", value: String(body.bytes.count))
+        head.headers.replaceOrAdd(name: "Content-Length", value: String(body.count))
         for field in standing.fields { head.headers.replaceOrAdd(name: field.name.rawName, value: field.value) }
         context.write(wrapOutboundOut(.head(head)), promise: promise)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body.bytes)))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
     }
 }

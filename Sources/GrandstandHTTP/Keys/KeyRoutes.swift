@@ -70,13 +70,7 @@ extension Contract.Key {
 extension Contract.IssuedKey {
     /// A new key with its secret.
     init(_ issued: IssuedKey, now: Date) {
-        let key = issued.key
-        self.init(
-            id: key.id.words, name: key.name, scopes: key.scopes.words, bundleId: key.reach.onlyApp?.rawValue,
-            bundleIds: key.reach.apps?.map(\.rawValue), eventKeyPrefix: key.reach.eventKeyPrefix?.rawValue,
-            prefix: key.prefix, state: .init(key.state(at: now)),
-            createdAt: key.createdAt, expiresAt: key.expiresAt, revokedAt: key.revokedAt,
-            replacedBy: key.replacedBy?.words, secret: issued.secret)
+        self.init(secret: issued.secret, Contract.Key(KeyListing(key: issued.key, lastUsedAt: nil), now: now))
     }
 }
 

@@ -77,8 +77,7 @@ struct LookupRoutes: Sendable {
                 .eventEnded,
                 "The event \(key) is over for \(audience); there is nothing to follow.",
                 members: last.map { last in
-                    [("contentState", .json(last.contentState))]
-                        + (last.timestamp.map { [("timestamp", .integer($0))] } ?? [])
+                    [.contentState(last.contentState)] + (last.timestamp.map { [.timestamp($0)] } ?? [])
                 } ?? [], maxAge: Self.maxAgeOver)
             problem.status = 410
             throw problem
@@ -133,15 +132,13 @@ struct LookupRoutes: Sendable {
         }
         if let away, away.count == texts.count { throw away.problem }
         for miss in missing { meter.count(LookupResult(miss.reason)) }
-        var writer = JSONWriter()
-        writer.object { object in
+        // A Contract.LookupBatchAnswer whose items are texts already: those of single lookups.
+        let body = JSONWriter.text { object in
             object.array("items", items) { $0.raw($1) }
-            object.objects("missing", missing) { object, miss in
-                object.member("eventKey", miss.key)
-                object.member("reason", miss.reason.rawValue)
-            }
+            object.member(
+                "missing", missing.map { Contract.MissingLookup(eventKey: $0.key, reason: .init($0.reason)) })
         }
-        return .json(bytes: writer.bytes, headers: worst.headers)
+        return .json(bytes: body, headers: worst.headers)
     }
 }
 
@@ -155,7 +152,7 @@ extension Problem {
         return Problem(
             .variantNotFound,
             "The event \(key) has nothing for \(audience); it has \(others.joined(separator: ", ")) there.",
-            members: [("variants", .strings(names))], maxAge: maxAge)
+            members: [.variants(names)], maxAge: maxAge)
     }
 }
 

@@ -42,22 +42,14 @@ struct Submission: Sendable {
 
     /// Performs an operation once, however often the form is sent. A repetition gets the first answer.
     ///
+    /// - Parameter recover: for work in several steps: returns the answer of what an earlier form began to make; `nil`:
+    ///   the work is done again.
     /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
     ///   stored.
     func once<Answer: ContractValue & Sendable>(
-        _ operation: Contract.Operation, _ work: @escaping @Sendable (Caller) async throws -> Answer
-    ) async throws -> Answer {
-        try Answer(json: try await onceAsJSON(operation, work))
-    }
-
-    /// The same for an answer that is not a type of the contract.
-    ///
-    /// - Parameter recover: for work in several steps: returns the object that an earlier form began to make; `nil`:
-    ///   the work is done again.
-    func onceAsJSON<Answer: JSONWritable & Sendable>(
         _ operation: Contract.Operation, recover: (@Sendable (UUID) async throws -> Answer?)? = nil,
         _ work: @escaping @Sendable (Caller) async throws -> Answer
-    ) async throws -> JSONValue {
+    ) async throws -> Answer {
         var recovery: FormRecovery?
         if let recover {
             recovery = { id in
@@ -68,6 +60,6 @@ struct Submission: Sendable {
         let bytes = try await visit.once(token.idempotencyKey(visit.path, fields), recovery) { [visit] in
             JSONWriter.text(try await work(visit.caller(of: operation)))
         }
-        return try JSONValue(decoding: bytes)
+        return try Answer(json: try JSONValue(decoding: bytes))
     }
 }

@@ -56,7 +56,7 @@ struct PushRoutes: Sendable {
         guard let recipient = push.recipient else {
             throw Problem(.internalError, "The outbox answered a push with something else.")
         }
-        return .json(PushView(push: push, recipient: recipient), status: status)
+        return .json(Contract.Push(push, to: recipient), status: status)
     }
 }
 

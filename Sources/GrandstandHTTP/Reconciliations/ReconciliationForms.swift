@@ -43,11 +43,11 @@ struct ReconciliationForms: PageGroup {
         let app = try submission.visit.app()
         let options = doing.options(within: limits)
         // There is nothing to recover: an interrupted reconciliation is run again.
-        let report = try await submission.onceAsJSON(
-            .reconcile, recover: { _ in ReconciliationReport?.none },
-            { try await operations.reconcile(app, options, by: $0.actor) })
+        let report = try await submission.once(
+            .reconcile, recover: { _ in nil },
+            { Contract.Reconciliation(try await operations.reconcile(app, options, by: $0.actor)) })
         return .done(
-            ConsolePath.reconciliation(report.text("id"), of: app),
+            ConsolePath.reconciliation(report.id, of: app),
             notice: doing == .look
                 ? "It only looked: nothing was changed." : "It was carried out; see what became of each line.")
     }

@@ -28,7 +28,8 @@ struct ReconciliationRoutes: Sendable {
         let options = ReconciliationOptions(
             apply: draft.apply ?? false, adopt: draft.adopt ?? false, deleteUnmanaged: draft.deleteUnmanaged ?? false,
             recreate: draft.recreate ?? false, grace: limits.grace, deleteBudget: limits.deleteBudget)
-        return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
+        let report = try await operations.reconcile(app, options, by: context.actor)
+        return .json(Contract.Reconciliation(report), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -36,7 +37,7 @@ struct ReconciliationRoutes: Sendable {
         let part = try context.query.page()
         _ = try await apps.registered(app.bundleID)
         let page = try await store.reports(of: app, part)
-        return .json(Page(items: page.items.map(WrittenJSON.init), nextCursor: page.nextCursor))
+        return .json(Contract.Page(page, RawJSON.init(unchecked:)))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -57,11 +58,4 @@ package struct ReconciliationLimits: Sendable {
         self.grace = grace
         self.deleteBudget = deleteBudget
     }
-}
-
-/// JSON text that is already written.
-struct WrittenJSON: JSONWritable, Sendable {
-    let bytes: [UInt8]
-
-    func write(to json: inout JSONWriter) { json.raw(bytes) }
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The operations on the start of an event.
 struct StartOperations: Sendable {
@@ -12,11 +13,12 @@ struct StartOperations: Sendable {
     /// - Parameter isDry: reports what would be sent, and starts nothing.
     /// - Throws: `event-not-found`, `forbidden`, `invalid-request` for an event without a start; the errors of the
     ///   store.
-    func startNow(_ key: EventKey, isDry: Bool, _ caller: Caller) async throws -> StartReportsView {
-        let reports = try await reports(of: key, isDry ? .dryRun : .asked, caller)
-        if isDry { return reports }
-        return reports.asked(
-            by: try await starts.startNow(key, within: caller.reach, by: caller.actor, now: now()))
+    func startNow(_ key: EventKey, isDry: Bool, _ caller: Caller) async throws -> Contract.StartReport {
+        var report = try await report(of: key, isDry ? .dryRun : .asked, caller)
+        if isDry { return report }
+        report.by =
+            try await starts.startNow(key, within: caller.reach, by: caller.actor, now: now()) ?? report.by
+        return report
     }
 
     /// - Throws: `event-not-found`, `forbidden`.
@@ -25,10 +27,10 @@ struct StartOperations: Sendable {
     }
 
     /// - Throws: `event-not-found`, `forbidden`, `invalid-request` for an event without a start.
-    func reports(of key: EventKey, _ outlook: StartOutlook, _ caller: Caller) async throws -> StartReportsView {
+    func report(of key: EventKey, _ outlook: StartOutlook, _ caller: Caller) async throws -> Contract.StartReport {
         let now = now()
         if let reports = try await starts.report(of: key, within: caller.reach, outlook, now: now) {
-            return StartReportsView(reports: reports, now: now)
+            return Contract.StartReport(reports, now: now)
         }
         _ = try await events.declared(key, within: caller.reach, now: now)
         throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")

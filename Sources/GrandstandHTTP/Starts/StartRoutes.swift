@@ -13,21 +13,22 @@ struct StartRoutes: Sendable {
                 let key = try context.eventKey()
                 let order = try Contract.StartOrder.read(try await request.json(orIfEmpty: "{}"))
                 let isDry = order.dryRun ?? false
-                let reports = try await starts.startNow(key, isDry: isDry, context.caller)
-                return .json(reports, status: isDry ? .ok : .accepted)
+                let report = try await starts.startNow(key, isDry: isDry, context.caller)
+                return .json(report, status: isDry ? .ok : .accepted)
             },
             Route(.stopStart) { _, context in
                 try await starts.stop(try context.eventKey(), context.caller)
                 return .noContent
             },
             Route(.getStart) { _, context in
-                .json(try await starts.reports(of: try context.eventKey(), .asItIs, context.caller))
+                .json(try await starts.report(of: try context.eventKey(), .asItIs, context.caller))
             },
             Route(.listTopics) { _, context in
                 let target = try context.app()
                 let page = try context.query.page()
                 _ = try await apps.registered(target.bundleID)
-                return .json(try await starts.starts.topics(of: target, page))
+                let topics = try await starts.starts.topics(of: target, page)
+                return .json(Contract.Page(topics, Contract.FollowedTopic.init))
             },
         ]
     }

@@ -1,4 +1,3 @@
-internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -16,9 +15,9 @@ struct StateRoutes: Sendable {
                 let key = try context.eventKey()
                 let report = try StateReport(body: try await request.json())
                 guard let broadcast = try await states.tell(report, of: key, context.caller) else {
-                    return .json(UnchangedStateView())
+                    return .json(Contract.UnchangedState(outcome: .unchanged))
                 }
-                return .json(broadcast, status: .accepted)
+                return .json(Contract.Broadcast(broadcast), status: .accepted)
             },
             Route(.previewState) { request, context in
                 let key = try context.eventKey()
@@ -42,20 +41,11 @@ struct StateOperations: Sendable {
     /// Returns what `tell` would do, and changes nothing.
     ///
     /// - Throws: the errors of `tell`.
-    func preview(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> StatePreviewView {
+    func preview(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> Contract.StatePreview {
         let rehearsal = try await broadcasts.intake.rehearse(
             StateIntake(key, report, by: caller.actor, within: caller.reach))
-        return StatePreviewView(
-            rehearsal: rehearsal,
-            broadcast: try await rehearsal.broadcast.asyncMap { try await broadcasts.view(of: $0) })
-    }
-}
-
-extension Optional {
-    /// Like `map`, with an asynchronous function.
-    fileprivate func asyncMap<Value>(_ body: (Wrapped) async throws -> Value) async throws -> Value? {
-        guard let self else { return nil }
-        return try await body(self)
+        guard let broadcast = rehearsal.broadcast else { return Contract.StatePreview(rehearsal, nil) }
+        return Contract.StatePreview(rehearsal, try await broadcasts.rendered(broadcast))
     }
 }
 
@@ -73,23 +63,12 @@ extension StateReport {
     }
 }
 
-/// The answer to a state without changes.
-struct UnchangedStateView: JSONObjectWritable {
-    func write(members object: inout JSONWriter) { object.member("outcome", StateOutcome.unchanged.rawValue) }
-}
-
-/// The answer to `POST /v1/events/{key}/state/preview`.
-struct StatePreviewView: JSONObjectWritable {
-    let rehearsal: StateRehearsal
-    /// `nil`: nothing would be sent.
-    let broadcast: BroadcastRehearsalView?
-
-    func write(members object: inout JSONWriter) {
-        object.member("outcome", rehearsal.outcome.rawValue)
-        object.member("rule", rehearsal.rule)
-        object.member("goesAt", rehearsal.goesAt)
-        object.name("audiences")
-        if let broadcast { broadcast.writeParts(to: &object) } else { object.raw("[]".utf8) }
-        object.member("warnings", rehearsal.broadcast?.warnings ?? [])
+extension Contract.StatePreview {
+    init(_ rehearsal: StateRehearsal, _ broadcast: RenderedRehearsal?) {
+        self.init(
+            outcome: .init(rehearsal.outcome), rule: rehearsal.rule, goesAt: rehearsal.goesAt,
+            audiences: broadcast.map { preview in
+                preview.rehearsal.parts.map { Contract.AudiencePreview($0, of: preview) }
+            } ?? [], warnings: rehearsal.broadcast?.warnings ?? [])
     }
 }

@@ -59,7 +59,8 @@ struct WebhookRoutes: Sendable {
             },
             Route(.getWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
-                return .json(try await webhooks.delivery(delivery, of: try context.webhook, context.caller))
+                let log = try await webhooks.delivery(delivery, of: try context.webhook, context.caller)
+                return .json(try Contract.WebhookDeliveryLog(log))
             },
             Route(.replayWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
-package import Grandstand
+internal import Grandstand
 internal import GrandstandContract
-package import JSON
+internal import JSON
 
 extension Contract.Webhook {
     /// A webhook without its secret.
@@ -20,14 +20,7 @@ extension Contract.Webhook {
 extension Contract.IssuedWebhook {
     /// A webhook with its new secret.
     init(_ webhook: Webhook, secret: WebhookSecret) {
-        let draft = webhook.draft
-        self.init(
-            id: webhook.id.words, url: draft.url.rawValue, description: draft.description,
-            topics: draft.topics.map(Contract.WebhookTopic.init), bundleId: draft.reach.onlyApp?.rawValue,
-            bundleIds: draft.reach.apps?.map(\.rawValue), declaredBy: webhook.declaredBy?.words,
-            enabled: draft.isEnabled, reason: webhook.reason, failingSince: webhook.failingSince,
-            previousSecretUntil: webhook.previousSecretUntil, createdAt: webhook.createdAt,
-            updatedAt: webhook.updatedAt, secret: secret.rawValue)
+        self.init(secret: secret.rawValue, Contract.Webhook(webhook))
     }
 }
 
@@ -50,12 +43,11 @@ extension Contract.WebhookAttempt {
     }
 }
 
-/// A message with all attempts. It is not the contract's type, because the message must keep the bytes that were
-/// signed.
-extension WebhookDeliveryLog: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        Contract.WebhookDelivery(delivery).write(members: &object)
-        object.member("message", raw: body)
-        object.member("log", attempts.map(Contract.WebhookAttempt.init))
+extension Contract.WebhookDeliveryLog {
+    /// A message with all attempts. `message` keeps the bytes that were signed.
+    init(_ log: WebhookDeliveryLog) throws {
+        self.init(
+            message: try Contract.WebhookMessage(json: JSONValue(decoding: log.body)),
+            log: log.attempts.map(Contract.WebhookAttempt.init), Contract.WebhookDelivery(log.delivery))
     }
 }

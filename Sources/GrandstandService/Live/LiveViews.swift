@@ -73,7 +73,7 @@ package final class LiveViews: Service {
                 .rateLimited,
                 "The key \(reader.name) has \(settings.maximumPerKey) streams open here, as many as one key may have. "
                     + "Close one, use another key, or raise GRANDSTAND_STREAMS_PER_KEY.",
-                members: [("limit", .integer(settings.maximumPerKey))], retryAfter: 2)
+                members: [.limit(settings.maximumPerKey)], retryAfter: 2)
         case .full:
             throw Problem(
                 .streamUnavailable,

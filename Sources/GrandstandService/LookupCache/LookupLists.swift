@@ -116,7 +116,7 @@ final class LookupLists: Sendable {
             guard let index = state.indexes[app] else { return (LookupIndex.Part(items: []), 0, state.generation) }
             return (index.part(query, now: now), index.version(of: query.topic), state.generation)
         }
-        let body = LookupBody(JSONWriter.text(LookupList(part: part, now: now)))
+        let body = LookupBody(JSONWriter.text(Contract.FollowablePage(part, now: now)))
         guard isKept else { return body }
         let end = ContinuousClock.now
         let page = Page(

@@ -50,7 +50,7 @@ extension PostgresAppStore {
         guard remaining == 0 else {
             throw Problem(
                 .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
-                members: [("channels", .integer(remaining))])
+                members: [.channels(remaining)])
         }
         // Keys and webhooks of only this app are deleted; those of several apps stay for the others.
         try await connection.pipeline([

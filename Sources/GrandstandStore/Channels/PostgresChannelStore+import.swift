@@ -49,7 +49,7 @@ extension PostgresChannelStore {
         throw Problem(
             .channelExists,
             "This channel is managed already: \(known.id.uuidString.lowercased()), \(known.state.rawValue).",
-            members: [("id", .string(known.id.uuidString.lowercased())), ("state", .string(known.state.rawValue))])
+            members: [.id(known.id), .state(known.state)])
     }
 
     /// Checks that the event has this audience and no channel for it. An intent that Apple was not asked for is

@@ -13,6 +13,7 @@ package struct PostgresContentStore: ContentStore {
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> (type: DeclaredContentType, created: Bool, mismatches: [ContentMismatch]) {
         let (app, name) = (type.bundleID.rawValue, type.attributesType)
+        let declaration = JSONWriter.text(Contract.ContentTypeDraft(type))
         return try await database.transaction { connection in
             let before = try await connection.query(
                 """
@@ -22,7 +23,7 @@ package struct PostgresContentStore: ContentStore {
             let rows = try await connection.query(
                 """
                 insert into content_types (bundle_id, attributes_type, declaration, stamp, created_at, updated_at)
-                values (\(app), \(name), \(PostgresJSON(bytes: JSONWriter.text(type))), \(type.stamp?.text), \(now), \(now))
+                values (\(app), \(name), \(PostgresJSON(bytes: declaration)), \(type.stamp?.text), \(now), \(now))
                 on conflict (bundle_id, attributes_type) do update set declaration = excluded.declaration,
                     stamp = excluded.stamp, updated_at = excluded.updated_at, version = excluded.version
                 returning \(Self.columns), xmax = 0 as created

@@ -154,7 +154,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
                     values (\(report.id), \(report.bundleID.rawValue), \(report.environment.rawValue)::environment,
-                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
+                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(Contract.Reconciliation(report)))))
                     """,
                     """
                     delete from reconciliations r where \(AppColumns.isOf(report.app, row: "r")) and r.started_at < (

@@ -198,7 +198,7 @@ package struct PostgresWebhookStore: WebhookStore {
             .webhookLimit,
             "\(whose) \(try row.decode(Int.self, "n")) webhooks\(app == nil ? " for all apps" : ""), as many as there may "
                 + "be. Delete one, or have one receiver pass its messages on.",
-            members: [("limit", .integer(Webhook.limit))])
+            members: [.limit(Webhook.limit)])
     }
 
     private static func state(_ draft: WebhookDraft) -> Webhook.State { draft.isEnabled ? .enabled : .disabled }

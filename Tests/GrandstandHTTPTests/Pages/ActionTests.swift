@@ -22,10 +22,10 @@ struct ActionTests {
         world.others = [
             ActionRoute("/test/:id/rename", .operate) { submission in
                 let name = submission.fields["name"] ?? ""
-                _ = try await submission.onceAsJSON(.reconcile) { _ in
+                _ = try await submission.once(.reconcile) { _ in
                     deeds.add("rename \(name)")
                     if let refused { throw refused }
-                    return WrittenJSON(bytes: Array("{}".utf8))
+                    return Contract.Health(status: "ok")
                 }
                 return .done("/console/apps", notice: "Renamed \(name)")
             },

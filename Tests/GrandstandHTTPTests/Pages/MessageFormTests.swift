@@ -62,7 +62,7 @@ struct MessageFormTests {
         #expect(again.audiences == ["com.example.Stadium production"])
         // As it was, but for white space.
         let body = try JSONValue(parsing: again.body().bytes)
-        let wanted = try JSONValue(parsing: JSONWriter.text(request))
+        let wanted = try JSONValue(parsing: JSONWriter.text(Contract.BroadcastDraft(request)))
         for name in ["contentState", "alert", "byVariant", "audiences", "priority", "expiresIn", "staleDate"] {
             #expect(body[name]?.compact == wanted[name]?.compact, "\(name)")
         }

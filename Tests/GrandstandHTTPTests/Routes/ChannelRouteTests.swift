@@ -157,7 +157,8 @@ struct ChannelRouteTests {
         #expect(
             answer.text
                 == #"{"items":[{"id":null,"channelId":"xyz==","bundleId":"com.example.Stadium","#
-                + #""environment":"production","storagePolicy":null,"firstSeenAt":"2026-11-21T20:45:00.000Z","#
+                + #""environment":"production","storagePolicy":null,"eventKey":null,"label":null,"reason":null,"#
+                + #""nextAttemptAt":null,"firstSeenAt":"2026-11-21T20:45:00.000Z","#
                 + #""managed":false}],"nextCursor":"d"}"#)
     }
 

@@ -163,7 +163,7 @@ struct ContractRouteTests {
                     .contest(UnmanagedChannel(channelID: "apple", firstSeenAt: now)), done: false,
                     detail: "no")
             ], alarm: .ambiguousCreation, notes: ["a note"])
-        let text = JSONWriter.text(report)
+        let text = JSONWriter.text(Contract.Reconciliation(report))
         try Self.expect(text, "Reconciliation")
         let throttle = #"{\#(app),"api":"broadcast","since":"2026-11-21T20:45:00.000Z","ratePerSecond":7.5}"#
         let facts: [(WebhookTopic, WebhookFacts)] = [
@@ -195,7 +195,8 @@ struct ContractRouteTests {
             #expect(Self.contract.faults(of: value, in: schema) == [], "\(topic)")
         }
         let key = try #require(EventKey(rawValue: "derby"))
-        try Self.expect(JSONWriter.text(LiveBoard(eventKey: key, state: .live, broadcasts: [summary])), "LiveBoard")
+        let board = LiveBoard(eventKey: key, state: .live, broadcasts: [summary])
+        try Self.expect(JSONWriter.text(Contract.LiveBoard(board)), "LiveBoard")
     }
 
     private static func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }

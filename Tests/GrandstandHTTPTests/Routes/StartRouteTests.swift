@@ -143,7 +143,7 @@ struct StartRouteTests {
             text.hasPrefix(
                 #"{"state":"waiting","waitingFor":"room","startedAt":"\#(RFC3339.text(RouteWorld.now.addingTimeInterval(-10)))","finishedAt":null,"#
                     + #""counts":{"followers":13,"accepted":5,"confirmed":0,"rejected":2,"unknown":1,"pending":3,"#
-                    + #""ineligible":{"system":2,"disabled":0,"noToken":0,"tooLate":0}},"byReason":{"Unregistered":2},"perSecond":2.0,"#
+                    + #""ineligible":{"system":2,"disabled":0,"noToken":0,"tooLate":0}},"byReason":{"Unregistered":2},"perSecond":2,"#
             ), "\(text)")
         let audiences = try #require(answer.json["audiences"] as? [[String: Any]])
         #expect(audiences.map { $0["state"] as? String } == ["done", "waiting"])

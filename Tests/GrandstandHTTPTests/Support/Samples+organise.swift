@@ -97,14 +97,14 @@ extension Samples {
     }
 
     /// What a message would come to.
-    func rehearsed() throws -> BroadcastRehearsalView {
+    func rehearsed() throws -> RenderedRehearsal {
         var audience = Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored)
         audience.id.variant = try variant("de")
         let goesAt = Self.now.addingTimeInterval(86_400)
         let part = BroadcastRehearsal.Part(
             audience: audience, kind: .crowd, payload: try request().payload, priority: .immediate,
             apnsExpiration: 1_900_000_000, bytes: 1_312, replaces: [id])
-        return BroadcastRehearsalView(
+        return RenderedRehearsal(
             rehearsal: BroadcastRehearsal(
                 event: .end, goesAt: goesAt, isScheduled: true, expiresAt: goesAt.addingTimeInterval(900),
                 warnings: [text], parts: [part]), previews: [bundleID: preview])

@@ -111,12 +111,12 @@ struct Samples {
         let actions: [ReconciliationReport.Action] = [
             .init(.markMissing(entry), done: applied, detail: text), .init(.adopt(stray), done: applied),
         ]
-        return JSONWriter.text(
-            ReconciliationReport(
-                id: id, bundleID: bundleID, environment: .production, actor: text, startedAt: Self.now,
-                finishedAt: Self.now, applied: applied, apple: 2, ledger: 2, matched: 1,
-                missing: Array(repeating: entry, count: found), unmanaged: Array(repeating: stray, count: found),
-                actions: actions, alarm: alarm, notes: [text]))
+        let report = ReconciliationReport(
+            id: id, bundleID: bundleID, environment: .production, actor: text, startedAt: Self.now,
+            finishedAt: Self.now, applied: applied, apple: 2, ledger: 2, matched: 1,
+            missing: Array(repeating: entry, count: found), unmanaged: Array(repeating: stray, count: found),
+            actions: actions, alarm: alarm, notes: [text])
+        return JSONWriter.text(Contract.Reconciliation(report))
     }
 
     func entry() -> AuditEntry {

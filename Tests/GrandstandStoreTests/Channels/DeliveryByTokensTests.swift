@@ -43,7 +43,7 @@ struct DeliveryByTokensTests {
                 }
             }
             #expect(
-                String(decoding: JSONWriter.text(entry), as: UTF8.self).contains(
+                String(decoding: JSONWriter.text(Contract.Lookup(entry)), as: UTF8.self).contains(
                     #""channelId":null,"delivery":"tokens""#))
         }
     }

@@ -35,8 +35,7 @@ struct ReserveTests {
             }
             #expect(problems.count == 33)
             #expect(Set(problems.map(\.kind)) == [.quotaExhausted])
-            let numbers: [Problem.Value] = [.integer(7), .integer(0), .integer(7)]
-            #expect(problems.allSatisfy { $0.members.map(\.value) == numbers })
+            #expect(problems.allSatisfy { $0.members == [.limit(7), .used(0), .reserved(7)] })
             #expect(try await stores.count("select count(*) as n from channels") == 7)
         }
     }

@@ -26,7 +26,7 @@ struct MessageReadingTests {
             #expect(read.request == request)
             #expect(read.answerMilliseconds(of: try #require(read.deliveries.first)) == 41)
             #expect(
-                String(decoding: JSONWriter.text(try #require(read.request)), as: UTF8.self)
+                String(decoding: JSONWriter.text(Contract.BroadcastDraft(try #require(read.request))), as: UTF8.self)
                     == #"{"event":"update","contentState":{"home": 1.50},"alert":{"title":"Goal"},"priority":10,"#
                     + #""expiresIn":300,"staleDate":"2030-03-17T17:46:40.000Z"}"#)
             #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == [read])

@@ -274,7 +274,9 @@ struct ReconciliationTests {
                 let report = report(stores, run)
                 try await stores.reconciliations.finish(run, report, again: nil, now: stores.now)
                 last = report.id
-                #expect(try await stores.reconciliations.report(last, of: .sample()) == JSONWriter.text(report))
+                #expect(
+                    try await stores.reconciliations.report(last, of: .sample())
+                        == JSONWriter.text(Contract.Reconciliation(report)))
             }
             let first = try await stores.reconciliations.reports(of: .sample(), PageRequest(limit: 40))
             #expect(first.items.count == 40)

@@ -55,7 +55,7 @@ struct DeviceBoundsTests {
         let refused = try #require(register(&account, large))
         #expect(refused.kind == .rateLimited && refused.status == 429)
         #expect(refused.retryAfter == DeviceBounds.retry)
-        #expect(refused.members == [.init(name: "limit", value: .integer(DeviceBounds.ofRegistration))])
+        #expect(refused.members == [.limit(DeviceBounds.ofRegistration)])
         #expect(account == before)
     }
 
@@ -84,7 +84,7 @@ struct DeviceBoundsTests {
         let refused = try #require(register(&account, state, mostNew: 5))
         #expect(refused.kind == .rateLimited)
         #expect(refused.retryAfter == 600)
-        #expect(refused.members == [.init(name: "limit", value: .integer(5))])
+        #expect(refused.members == [.limit(5)])
         #expect(register(&account, state, after: state, mostNew: 5) == nil)
         #expect(account.installations == 8)
     }
@@ -111,7 +111,7 @@ struct DeviceBoundsTests {
         let refused = #expect(throws: Problem.self) { try TokenPace.take(1, full, at: Self.now) }
         #expect(refused?.kind == .rateLimited)
         #expect(refused?.retryAfter == 180)
-        #expect(refused?.members == [.init(name: "limit", value: .integer(20))])
+        #expect(refused?.members == [.limit(20)])
         #expect(try TokenPace.take(0, full, at: Self.now) == full)
         let later = Self.now.addingTimeInterval(180)
         let again = try TokenPace.take(1, full, at: later)

@@ -49,7 +49,7 @@ struct JSONParserTests {
         try parse(text, 6)
         let problem = #expect(throws: Problem.self) { try parse(text, 5) }
         #expect(problem?.kind == .bodyTooLarge)
-        #expect(problem?.members == [.init(name: "limit", value: .integer(5))])
+        #expect(problem?.members == [.limit(5)])
         #expect(problem?.detail.contains("more than 5 JSON values") == true)
         let zeros = "[" + String(repeating: "0,", count: JSONParser.maximumValues) + "0]"
         #expect(throws: Problem.self) { try self.parse(zeros) }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -27,7 +28,8 @@ struct RehearsalContentTests {
 
     private static func content() throws -> RehearsalContent {
         try RehearsalContent(
-            try #require(BundleID(rawValue: "com.example.Stadium")), "Match", try value(declared))
+            try #require(BundleID(rawValue: "com.example.Stadium")), "Match",
+            try Contract.ContentTypeDraft(json: try value(declared)))
     }
 
     @Test func `the mark is decoded by every version and is no news, and quiet changes are as fast as the day`() throws
@@ -51,7 +53,8 @@ struct RehearsalContentTests {
     @Test func `a type without rules has the mark's alone`() throws {
         let declared = #"{"check": "warn", "versions": [{"name": "1", "schema": {}}], "stamp": null, "rules": null}"#
         let content = try RehearsalContent(
-            try #require(BundleID(rawValue: "com.example.Stadium")), "Match", try Self.value(declared))
+            try #require(BundleID(rawValue: "com.example.Stadium")), "Match",
+            try Contract.ContentTypeDraft(json: try Self.value(declared)))
         let type = try ContentType(
             content.type.bundleID, "Match", parsing: content.declaration(marked: "rehearsal", speed: 60))
         #expect(type.rules.quiet.map(\.description) == ["/rehearsal"])

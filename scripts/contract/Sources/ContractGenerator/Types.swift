@@ -76,6 +76,11 @@ extension Contract {
         return swift.text
     }
 
+    /// Words are written as their text: that takes no call through a protocol.
+    private var words: [ValueType] {
+        schemas.compactMap { if case .words = $0.shape { .named($0.name) } else { nil } }
+    }
+
     private func words(_ schema: Schema, _ words: [(word: String, text: String)], _ swift: inout SwiftText) {
         swift.block("extension Contract") { swift in
             swift.document(schema.text)
@@ -182,6 +187,14 @@ extension Contract {
                     }
                 }
                 if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
+                if schema.isKept, fields.allSatisfy(\.type.isOptional) {
+                    swift.line()
+                    swift.document("A text that is one already. It is written as it is.")
+                    swift.block("package init(text: [UInt8])") { swift in
+                        swift.line("self = (try? Self(json: JSONValue(decoding: text))) ?? Self()")
+                        swift.line("kept = KeptText(text)")
+                    }
+                }
                 codable(&swift)
                 swift.line()
                 swift.block("package init(members object: JSONMembers) throws") { swift in
@@ -209,34 +222,43 @@ extension Contract {
     }
 
     /// Objects that have all members of another and some of their own.
-    private static let bases = ["BroadcastItem": "BroadcastDraft"]
+    private static let bases = [
+        "BroadcastItem": "BroadcastDraft", "Followable": "Lookup", "IssuedKey": "Key",
+        "IssuedWebhook": "Webhook", "ReopenedEvent": "Event", "WebhookDeliveryLog": "WebhookDelivery",
+    ]
 
     /// An initializer out of the other.
-    private func extend(_ base: String, by fields: [Field], _ swift: inout SwiftText) {
-        guard let schema = schemas.first(where: { $0.name == base }), case .object(let known) = schema.shape else {
+    private func extend(_ name: String, by fields: [Field], _ swift: inout SwiftText) {
+        guard let schema = schemas.first(where: { $0.name == name }), case .object(let base) = schema.shape else {
             return
         }
-        let names = Set(known.map(\.name))
-        let own = fields.filter { !names.contains($0.name) }
+        let known = Dictionary(uniqueKeysWithValues: base.map { ($0.name, $0.type) })
+        let own = fields.filter { known[$0.name] != $0.type }
+        // What a request says is the client's to say; an answer is made by the server only.
+        let isRequest = name.hasSuffix("Draft")
+        let argument = isRequest ? "draft" : "base"
         swift.line()
-        swift.document("The same of what is said already.")
-        swift.block("public init(\(parameters(own)), _ draft: \(base))") { swift in
+        swift.document(isRequest ? "The same of what is said already." : "All members of the other, and these.")
+        swift.block("\(isRequest ? "public" : "package") init(\(parameters(own)), _ \(argument): \(name))") { swift in
             for field in fields {
-                let name = SwiftName.joined(field.name)
-                if field.type == .optional(.keptNumber) {
-                    swift.line("\(name)Text = draft.\(name)Text")
-                    continue
+                let isKnown = known[field.name] == field.type
+                if field.type == .secret {
+                    swift.line("hidden = Secret(\(SwiftName.joined(field.name)))")
+                } else if field.type == .optional(.keptNumber) {
+                    swift.line("\(stored(field)) = \(argument).\(stored(field))")
+                } else {
+                    let name = SwiftName.joined(field.name)
+                    swift.line("self.\(name) = " + (isKnown ? "\(argument).\(name)" : SwiftName.member(field.name)))
                 }
-                swift.line(
-                    "self.\(name) = " + (names.contains(field.name) ? "draft.\(name)" : SwiftName.member(field.name)))
             }
         }
+        guard isRequest else { return }
         swift.line()
         swift.document("All of it that the other has, too.")
-        swift.block("package var draft: \(base)") { swift in
-            let arguments = known.map { "\(SwiftName.joined($0.name)): \(SwiftName.joined($0.name))" }
-            swift.line("var draft = \(base)(\(arguments.joined(separator: ", ")))")
-            for field in known where field.type == .optional(.keptNumber) {
+        swift.block("package var draft: \(name)") { swift in
+            let arguments = base.map { "\(SwiftName.joined($0.name)): \(SwiftName.joined($0.name))" }
+            swift.line("var draft = \(name)(\(arguments.joined(separator: ", ")))")
+            for field in base where field.type == .optional(.keptNumber) {
                 swift.line("draft.\(stored(field)) = \(stored(field))")
             }
             swift.line("return draft")
@@ -270,11 +292,13 @@ extension Contract {
     /// A member that may be left out is written when it is there.
     private func write(_ field: Field, _ swift: inout SwiftText) {
         let name = stored(field)
+        let isWord = words.contains(field.type) || words.contains { .optional($0) == field.type }
         guard field.type.isOptional, !field.isAlwaysThere else {
-            swift.line("object.member(\"\(field.name)\", \(name))")
+            let text = isWord ? name + (field.type.isOptional ? "?" : "") + ".rawValue" : name
+            swift.line("object.member(\"\(field.name)\", \(text))")
             return
         }
-        swift.line("if let \(name) { object.member(\"\(field.name)\", \(name)) }")
+        swift.line("if let \(name) { object.member(\"\(field.name)\", \(name)\(isWord ? ".rawValue" : "")) }")
     }
 
     private func union(_ schema: Schema, _ cases: [(name: String, type: ValueType)], _ swift: inout SwiftText) {

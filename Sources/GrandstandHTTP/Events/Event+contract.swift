@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
-internal import GrandstandContract
-package import JSON
+package import GrandstandContract
+internal import JSON
 
 // Converts events between the domain types and the contract's types.
 
@@ -73,44 +73,42 @@ extension Audience {
     }
 }
 
-extension Event: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("key", specification.key.rawValue)
-        object.member("name", specification.name)
-        object.member("kind", specification.kind)
-        object.member("state", state.rawValue)
-        object.member("startsAt", specification.startsAt)
-        object.member("endsAt", specification.endsAt)
-        object.member("channelsOpenAt", specification.channelsOpenAt)
-        object.member("channelsOpenBefore", specification.channelsOpenBefore)
-        object.objects("audiences", zip(specification.audiences, channels)) { audience, pair in
-            audience.member("bundleId", pair.0.bundleID.rawValue)
-            audience.member("environment", pair.0.environment.rawValue)
-            if let variant = pair.0.variant { audience.member("variant", variant.rawValue) }
-            audience.member("storagePolicy", pair.0.storagePolicy.rawValue)
-            audience.member("delivery", pair.0.delivery.rawValue)
-            if let priority = pair.0.priority { audience.member("priority", priority.rawValue) }
-            if let content = pair.0.content { audience.member("content", content) }
-            audience.member("channel", Optional(pair.1))
-        }
-        object.member("metadata", raw: specification.metadata ?? Array("{}".utf8))
-        object.member("topics", specification.topics.map(\.rawValue))
-        object.member("start", specification.start)
-        object.member(
-            "defaults", specification.defaults.isEmpty ? nil : Contract.EventDefaults(specification.defaults))
-        object.member("createdAt", createdAt)
-        object.member("updatedAt", updatedAt)
-        if let content = specification.content { object.member("content", content) }
-        if reopenedAt != nil { object.member("reopenedAt", reopenedAt) }
-        if let warnings { object.member("warnings", warnings) }
+extension Contract.Event {
+    package init(_ event: Event) {
+        let declared = event.specification
+        self.init(
+            key: declared.key.rawValue, name: declared.name, kind: declared.kind, state: .init(event.state),
+            startsAt: declared.startsAt, endsAt: declared.endsAt, channelsOpenAt: declared.channelsOpenAt,
+            channelsOpenBefore: declared.channelsOpenBefore,
+            audiences: zip(declared.audiences, event.channels).map(Contract.EventAudience.init),
+            metadata: RawJSON(unchecked: declared.metadata ?? Array("{}".utf8)),
+            topics: declared.topics.map(\.rawValue), start: declared.start.map(Contract.Start.init),
+            defaults: declared.defaults.isEmpty ? nil : Contract.EventDefaults(declared.defaults),
+            createdAt: event.createdAt, updatedAt: event.updatedAt, content: declared.content,
+            reopenedAt: event.reopenedAt, warnings: event.warnings)
     }
 }
 
-extension Audience.ChannelStatus: JSONObjectWritable {
-    package func write(members object: inout JSONWriter) {
-        object.member("state", state.rawValue)
-        if let channelID { object.member("channelId", channelID) }
-        if let reason { object.member("reason", reason) }
-        if nextAttemptAt != nil { object.member("nextAttemptAt", nextAttemptAt) }
+extension Contract.EventAudience {
+    fileprivate init(_ audience: Audience, _ channel: Audience.ChannelStatus) {
+        self.init(
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
+            delivery: .init(audience.delivery), priority: audience.priority?.rawValue, content: audience.content,
+            channel: Contract.AudienceChannel(
+                state: .init(channel.state), channelId: channel.channelID, reason: channel.reason,
+                nextAttemptAt: channel.nextAttemptAt))
+    }
+}
+
+extension Contract.ReopenedEvent {
+    init(_ reopening: Reopening) {
+        self.init(
+            channels: reopening.parts.map { part in
+                Contract.ReopenedChannel(
+                    bundleId: part.audience.bundleID.rawValue, environment: .init(part.audience.environment),
+                    variant: part.audience.variant?.rawValue, channel: .init(part.outcome))
+            }, broadcasts: reopening.broadcasts.map(\.words), warnings: reopening.warnings,
+            Contract.Event(reopening.event))
     }
 }

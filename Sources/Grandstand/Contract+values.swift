@@ -1,27 +1,26 @@
-internal import FoundationEssentials
-internal import Grandstand
-internal import GrandstandContract
+package import FoundationEssentials
+package import GrandstandContract
 
 // Converts values that many nouns share to the contract's types.
 
 extension Contract.Page {
     /// A page from the store, with each item converted to the contract's type.
-    init<Value>(_ page: Grandstand.Page<Value>, _ item: (Value) throws -> Item) rethrows {
+    package init<Value>(_ page: Grandstand.Page<Value>, _ item: (Value) throws -> Item) rethrows {
         self.init(items: try page.items.map(item), nextCursor: page.nextCursor)
     }
 }
 
 extension OpenEnumeration {
     /// The contract's case with the same raw value.
-    init(_ value: some RawRepresentable<String>) { self.init(rawValue: value.rawValue) }
+    package init(_ value: some RawRepresentable<String>) { self.init(rawValue: value.rawValue) }
 }
 
 extension UUID {
     /// The ID in lower case, as the API writes it.
-    var words: String { uuidString.lowercased() }
+    package var words: String { uuidString.lowercased() }
 }
 
 extension Double {
     /// Rounded to one decimal.
-    var tenths: Double { (self * 10).rounded() / 10 }
+    package var tenths: Double { (self * 10).rounded() / 10 }
 }

@@ -46,3 +46,16 @@ extension StartDeclaration {
         return chosen
     }
 }
+
+extension Contract.Start {
+    init(_ start: StartDeclaration) {
+        self.init(
+            at: start.at, until: start.until, attributesType: start.attributesType,
+            attributes: RawJSON(unchecked: start.attributes),
+            contentState: start.contentState.map(RawJSON.init(unchecked:)), alert: Contract.Alert(text: start.alert),
+            alertsByLocale: start.alertsByLocale.isEmpty
+                ? nil : start.alertsByLocale.mapValues(Contract.Alert.init(text:)),
+            staleDate: start.staleDate, audiences: start.audiences?.map(Contract.AudienceSelector.init),
+            restart: start.restarts)
+    }
+}
