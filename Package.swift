@@ -176,13 +176,14 @@ let package = Package(
 
         // The service.
         .target(
-            name: "GrandstandService", dependencies: ["Grandstand", "JSON", "APNsWire", lifecycle, log],
+            name: "GrandstandService",
+            dependencies: ["Grandstand", "GrandstandStore", "JSON", "APNsWire", lifecycle, log],
             swiftSettings: settings),
         .target(
             name: "GrandstandHTTP",
             dependencies: [
-                "GrandstandService", "Grandstand", "GrandstandContract", "JSON", "APNsWire", "ContentPreviews", crypto,
-                httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
+                "GrandstandService", "GrandstandStore", "Grandstand", "GrandstandContract", "JSON", "APNsWire",
+                "ContentPreviews", crypto, httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
             ],
             resources: [.embedInCode("openapi.yaml")]
                 + consoleTemplates.flatMap { folder, names in
@@ -272,15 +273,18 @@ let package = Package(
         .testTarget(
             name: "GrandstandServiceTests",
             dependencies: [
-                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandTestKit", "PortFakes", log,
+                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore", "GrandstandTestKit",
+                "PortFakes",
+                "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandHTTPTests",
             dependencies: [
                 "APNsWire", "ContentPreviews", "ContractKit", "Grandstand", "GrandstandCommand", "GrandstandContract",
-                "GrandstandHTTP", "GrandstandService", "GrandstandTestKit", "JSON", "PortFakes", argumentParser,
-                httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
+                "GrandstandHTTP", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "JSON", "PortFakes",
+                "Postgres",
+                argumentParser, httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         .testTarget(

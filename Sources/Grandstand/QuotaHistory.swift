@@ -84,18 +84,3 @@ package struct QuotaHistory: Sendable, Hashable {
         return to.timeIntervalSince(from) / Double(coarse) <= 1_000 ? coarse : 86_400
     }
 }
-
-/// Samples of all quotas over time.
-package protocol QuotaHistoryStore: Sendable {
-    /// Whether the sample of that time is still missing.
-    func lacks(_ at: Date) async throws -> Bool
-
-    /// Stores the quotas as samples of a time, and deletes samples past their retention.
-    ///
-    /// - Parameter at: the end of a step.
-    /// - Returns: whether they were stored. Another replica may have stored this sample already.
-    func record(_ quotas: [Quota], at: Date) async throws -> Bool
-
-    /// Samples in order of app, environment and time. Steps without a sample are left out.
-    func samples(_ history: QuotaHistory) async throws -> [QuotaSample]
-}

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 package import GrandstandService
+package import GrandstandStore
 package import Hummingbird
 package import Logging
 package import NIOCore
@@ -9,7 +10,7 @@ package import NIOCore
 package struct API: Sendable {
     package struct Dependencies: Sendable {
         package var apps: any AppStore
-        package var contentTypes: any ContentStore
+        package var contentTypes: PostgresContentStore
         package var channels: any ChannelStore
         package var events: any EventStore
         package var starts: any StartStore
@@ -20,7 +21,7 @@ package struct API: Sendable {
         package var keys: any KeyStore
         package var access: Access
         package var quirks: any QuirkStore
-        package var auditLog: any AuditLog
+        package var auditLog: PostgresAuditLog
         package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
         package var channelOperations: ChannelOperations
@@ -28,7 +29,7 @@ package struct API: Sendable {
         /// How much a reconciliation that a person runs may delete.
         package var reconciliationLimits: ReconciliationLimits
         package var intake: Intake
-        package var quotaHistory: any QuotaHistoryStore
+        package var quotaHistory: PostgresQuotaHistory
         package var webhooks: any WebhookStore
         /// The networks that webhook URLs may point to.
         package var webhookNetworks: NetworkGuard
@@ -49,16 +50,16 @@ package struct API: Sendable {
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, contentTypes: any ContentStore, channels: any ChannelStore, events: any EventStore,
+            apps: any AppStore, contentTypes: PostgresContentStore, channels: any ChannelStore, events: any EventStore,
             starts: any StartStore,
             lookups: LookupReplica, contents: @escaping @Sendable (LookupName) async throws -> LookupAnswer?,
             outbox: any Outbox, keys: any KeyStore, access: Access,
             quirks: any QuirkStore,
-            auditLog: any AuditLog,
+            auditLog: PostgresAuditLog,
             reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
             reconciliationOperations: ReconciliationOperations,
             reconciliationLimits: ReconciliationLimits, intake: Intake,
-            quotaHistory: any QuotaHistoryStore,
+            quotaHistory: PostgresQuotaHistory,
             webhooks: any WebhookStore, webhookNetworks: NetworkGuard,
             webhookRefusal: @escaping @Sendable (WebhookURL) async -> String? = { _ in nil },
             installations: any InstallationStore,
@@ -103,7 +104,7 @@ package struct API: Sendable {
     package struct Access: Sendable {
         package var ledger: any KeyLedger
         package var memory: any KeyMemory
-        package var uses: any KeyUseRecorder
+        package var uses: KeyUses
         package var idempotency: any IdempotencyStore
         package var limits: RateLimits
         /// The proxies whose forwarding headers (`X-Forwarded-For`, `X-Forwarded-Host`) are trusted.
@@ -120,7 +121,7 @@ package struct API: Sendable {
         package var onTrust: @Sendable (any NIOCore.Channel) -> Void
 
         package init(
-            ledger: any KeyLedger, memory: any KeyMemory, uses: any KeyUseRecorder,
+            ledger: any KeyLedger, memory: any KeyMemory, uses: KeyUses,
             idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
             metrics: any OperationMetrics, hasOwnOperationsPort: Bool, proxies: TrustedProxies = TrustedProxies(),
             onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }

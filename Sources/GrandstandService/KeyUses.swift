@@ -1,22 +1,26 @@
 package import FoundationEssentials
-package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
 /// Collects in memory when each key was last used, and writes all of them every few seconds in one statement.
-package final class KeyUses: KeyUseRecorder, Service {
-    private let ledger: any KeyLedger
+package final class KeyUses: Service {
+    private let record: @Sendable ([UUID: Date]) async throws -> Void
     private let interval: Duration
     private let logger: Logger
     private let uses = Mutex<[UUID: Date]>([:])
 
-    package init(ledger: any KeyLedger, interval: Duration = .seconds(5), logger: Logger) {
-        self.ledger = ledger
+    /// - Parameter record: writes when keys were last used.
+    package init(
+        interval: Duration = .seconds(5), logger: Logger,
+        record: @escaping @Sendable ([UUID: Date]) async throws -> Void
+    ) {
+        self.record = record
         self.interval = interval
         self.logger = logger
     }
 
+    /// Notes that a key is in use; cheap, for every request.
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
 
     /// Writes regularly until it is stopped, and then once more.
@@ -42,7 +46,7 @@ package final class KeyUses: KeyUseRecorder, Service {
         }
         guard !batch.isEmpty else { return }
         do {
-            try await ledger.used(batch)
+            try await record(batch)
         } catch {
             uses.withLock { $0.merge(batch) { newer, older in max(newer, older) } }
             throw error

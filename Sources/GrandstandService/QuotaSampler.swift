@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 
@@ -16,13 +17,13 @@ package struct QuotaSampler: Service {
     }
 
     private let channels: any ChannelStore
-    private let history: any QuotaHistoryStore
+    private let history: PostgresQuotaHistory
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     package init(
-        channels: any ChannelStore, history: any QuotaHistoryStore, settings: Settings,
+        channels: any ChannelStore, history: PostgresQuotaHistory, settings: Settings,
         now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.channels = channels

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 
@@ -7,7 +8,7 @@ internal import ServiceLifecycle
 /// only checks whether there are any.
 package struct QuotaWatch: Service {
     private let channels: any ChannelStore
-    private let levels: any QuotaLevels
+    private let levels: PostgresQuotaLevels
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
@@ -25,7 +26,7 @@ package struct QuotaWatch: Service {
     }
 
     package init(
-        channels: any ChannelStore, levels: any QuotaLevels, signals: any WakeSignals, settings: Settings,
+        channels: any ChannelStore, levels: PostgresQuotaLevels, signals: any WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.channels = channels

@@ -1,6 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -213,12 +214,12 @@ package final class SendRates: Sendable {
 package struct RateExchange: Service {
     private let replica = UUID()
     private let rates: [SendRates]
-    private let store: any SendRateStore
+    private let store: PostgresSendRates
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     package init(
-        _ rates: [SendRates], store: any SendRateStore, now: @escaping @Sendable () -> Date, logger: Logger
+        _ rates: [SendRates], store: PostgresSendRates, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.rates = rates
         self.store = store

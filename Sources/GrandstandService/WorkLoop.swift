@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandStore
 internal import Logging
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandStore
 
 // Calls of tests that look neither at the audit log nor at the reach of keys: the server acts, and reaches all.
 
@@ -66,7 +67,7 @@ extension Outbox {
     }
 }
 
-extension LiveStore {
+extension PostgresLiveStore {
     package func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard] {
         try await boards(of: keys, within: .all, now: now)
     }

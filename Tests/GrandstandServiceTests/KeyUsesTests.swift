@@ -8,7 +8,7 @@ internal import Testing
 
 /// Last uses go to the ledger together, and none is lost when it cannot be reached.
 struct KeyUsesTests {
-    private final class Ledger: KeyLedger {
+    private final class Ledger: Sendable {
         private struct State {
             var batches: [[UUID: Date]] = []
             var isDown = false
@@ -20,34 +20,20 @@ struct KeyUsesTests {
 
         func goDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
 
-        func used(_ uses: [UUID: Date]) async throws {
+        func used(_ uses: [UUID: Date]) throws {
             let isDown = state.withLock { state in
                 if !state.isDown { state.batches.append(uses) }
                 return state.isDown
             }
             if isDown { throw Problem(.storeUnavailable, "gone") }
         }
-
-        func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
-            throw Problem(.internalError, "not asked for here")
-        }
-
-        func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
-            Page(items: [], nextCursor: nil)
-        }
-
-        func key(_ id: UUID) async throws -> KeyListing? { nil }
-
-        func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool { false }
-
-        func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? { nil }
     }
 
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     @Test func `many uses are one batch, with the last of each key; nothing is written twice`() async throws {
         let ledger = Ledger()
-        let uses = KeyUses(ledger: ledger, logger: Logger(label: "test"))
+        let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
         let (one, other) = (UUID(), UUID())
         for second in 0..<100 { uses.used(one, at: start + Double(second)) }
         uses.used(other, at: start)
@@ -58,7 +44,7 @@ struct KeyUsesTests {
 
     @Test func `what could not be written goes with the next, unless a newer use came`() async throws {
         let ledger = Ledger()
-        let uses = KeyUses(ledger: ledger, logger: Logger(label: "test"))
+        let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
         let (one, other) = (UUID(), UUID())
         ledger.goDown(true)
         uses.used(one, at: start)

@@ -1,7 +1,11 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import Logging
 internal import PortFakes
+internal import Postgres
 internal import Synchronization
 internal import Testing
 
@@ -9,64 +13,64 @@ internal import Testing
 
 /// When samples are taken: by a clock that the test holds.
 struct QuotaSamplerTests {
-    /// The samples taken, and their takers.
-    private final class Book: Sendable {
-        private let times = Mutex<[Date]>([])
-        var all: [Date] { times.withLock(\.self) }
-        func has(_ at: Date) -> Bool { times.withLock { $0.contains(at) } }
-        func add(_ at: Date) { times.withLock { $0.append(at) } }
-    }
-
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-    private static func sampler(_ book: Book, _ clock: Clock, fails: Bool = false) -> QuotaSampler {
-        var history = FakeQuotaHistory()
-        history.lacking = { !book.has($0) }
-        history.take = { _, at in
-            if fails { throw Unasked() }
-            book.add(at)
-            return true
+    /// Runs a test with two replicas' samplers of one app.
+    private static func with(_ body: (TestDatabase, Clock, [QuotaSampler]) async throws -> Void) async throws {
+        try await withDatabase { test in
+            try await PostgresAppStore(test.database).put(.sample())
+            let quota = Quota(
+                bundleID: try .sample(), environment: .production, limit: 100, byState: [.active: 1],
+                byStoragePolicy: [:], forecast: Forecast(peak: 1, peakAt: noon, exceedsAt: nil))
+            var channels = FakeChannels()
+            channels.count = { [quota] }
+            let clock = Clock(noon)
+            let sampler = QuotaSampler(
+                channels: channels, history: PostgresQuotaHistory(test.database),
+                settings: .init(tenure: ChannelTenure()), now: clock.read,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            try await body(test, clock, [sampler, sampler])
         }
-        var channels = FakeChannels()
-        channels.count = { [] }
-        return QuotaSampler(
-            channels: channels, history: history, settings: .init(tenure: ChannelTenure()), now: clock.read,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Seconds after noon of the samples taken.
+    private static func taken(_ test: TestDatabase) async throws -> [TimeInterval] {
+        try await test.pool.query("select at from quota_samples where step = 300 order by at").map {
+            try $0.decode(Date.self, "at").timeIntervalSince(noon)
+        }
     }
 
     @Test func `a sample is taken once in five minutes, by one replica`() async throws {
-        let book = Book()
-        let now = Clock(Self.noon)
-        let (one, other) = (Self.sampler(book, now), Self.sampler(book, now))
-        for seconds in stride(from: 0.0, to: 900, by: 5) {
-            now.set(Self.noon.addingTimeInterval(seconds + 1))
-            try await one.sample()
-            try await other.sample()
+        try await Self.with { test, now, samplers in
+            for seconds in stride(from: 0.0, to: 900, by: 5) {
+                now.set(Self.noon.addingTimeInterval(seconds + 1))
+                for sampler in samplers { try await sampler.sample() }
+            }
+            #expect(try await Self.taken(test) == [0, 300, 600])
         }
-        #expect(book.all == [0, 300, 600].map { Self.noon.addingTimeInterval($0) })
     }
 
     @Test func `a time at which no replica ran is a gap`() async throws {
-        let book = Book()
-        let now = Clock(Self.noon)
-        let sampler = Self.sampler(book, now)
-        #expect(try await sampler.sample() == Self.noon.addingTimeInterval(300))
-        // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
-        now.set(Self.noon.addingTimeInterval(900 + 61))
-        #expect(try await sampler.sample() == Self.noon.addingTimeInterval(1_200))
-        now.set(Self.noon.addingTimeInterval(1_200))
-        try await sampler.sample()
-        #expect(book.all == [0, 1_200].map { Self.noon.addingTimeInterval($0) })
+        try await Self.with { test, now, samplers in
+            #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(300))
+            // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
+            now.set(Self.noon.addingTimeInterval(900 + 61))
+            #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(1_200))
+            now.set(Self.noon.addingTimeInterval(1_200))
+            try await samplers[0].sample()
+            #expect(try await Self.taken(test) == [0, 1_200])
+        }
     }
 
     @Test func `a sample that failed is tried again, while it is still that of its time`() async throws {
-        let book = Book()
-        let now = Clock(Self.noon)
-        await #expect(throws: Unasked.self) { try await Self.sampler(book, now, fails: true).sample() }
-        #expect(book.all.isEmpty)
-        now.set(Self.noon.addingTimeInterval(5))
-        try await Self.sampler(book, now).sample()
-        #expect(book.all == [Self.noon])
+        try await Self.with { test, now, samplers in
+            try await test.pool.query("alter table quota_samples rename to elsewhere")
+            await #expect(throws: (any Error).self) { try await samplers[0].sample() }
+            try await test.pool.query("alter table elsewhere rename to quota_samples")
+            now.set(Self.noon.addingTimeInterval(5))
+            try await samplers[0].sample()
+            #expect(try await Self.taken(test) == [0])
+        }
     }
 }
 

@@ -1,33 +1,28 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandService
 
-/// What replicas make of each other's rates, over a store in memory.
+/// What replicas make of each other's rates.
 struct SendRatesTests {
-    private final class Store: SendRateStore {
-        private let rates = Mutex<[UUID: [LearnedRate]]>([:])
-
-        func exchange(
-            _ mine: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
-        ) async throws -> [LearnedRate] {
-            rates.withLock { rates in
-                rates[replica] = mine.isEmpty ? nil : mine
-                return rates.values.flatMap(\.self)
-            }
+    /// Runs a test with what replicas share of an app.
+    private static func withStore(_ body: (PostgresSendRates) async throws -> Void) async throws {
+        try await withDatabase { test in
+            try await PostgresAppStore(test.database).put(.sample(Sample.bundleID.rawValue))
+            try await body(PostgresSendRates(test.database))
         }
-
-        func throttles(now: Date) async throws -> [Throttle] { [] }
     }
 
     private final class Replica: Sendable {
         let rates = SendRates(environment: .production, api: .broadcast, logger: Sample.logger)
         let exchange: RateExchange
 
-        init(_ store: Store, _ clock: @escaping @Sendable () -> Date) {
+        init(_ store: PostgresSendRates, _ clock: @escaping @Sendable () -> Date) {
             exchange = RateExchange([rates], store: store, now: clock, logger: Sample.logger)
         }
 
@@ -47,37 +42,39 @@ struct SendRatesTests {
     }
 
     @Test func `a replica that joins, or leaves, changes the others' parts and not the sum`() async throws {
-        let clock = Mutex(Sample.now)
-        let now: @Sendable () -> Date = { clock.withLock { $0 } }
-        let store = Store()
-        let replicas = (1...3).map { _ in Replica(store, now) }
-        for number in 0..<90 {
-            clock.withLock { $0 += 0.01 }
-            replicas[0].answer(.accepted((), APNsReceipt(requestID: nil)), lane: number, at: now())
+        try await Self.withStore { store in
+            let clock = Mutex(Sample.now)
+            let now: @Sendable () -> Date = { clock.withLock { $0 } }
+            let replicas = (1...3).map { _ in Replica(store, now) }
+            for number in 0..<90 {
+                clock.withLock { $0 += 0.01 }
+                replicas[0].answer(.accepted((), APNsReceipt(requestID: nil)), lane: number, at: now())
+            }
+            refuse(replicas[0], clock)
+            let sum = replicas[0].perSecond
+            #expect(sum > 10)
+            // Each hears of the others with its next exchange.
+            for _ in 1...3 { for replica in replicas { try await replica.exchange.exchange() } }
+            #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
+            for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }
+            await replicas[2].exchange.leave()
+            for replica in replicas[0...1] { try await replica.exchange.exchange() }
+            #expect(abs(replicas[0...1].reduce(0) { $0 + $1.perSecond } - sum) < 1)
         }
-        refuse(replicas[0], clock)
-        let sum = replicas[0].perSecond
-        #expect(sum > 10)
-        // Each hears of the others with its next exchange.
-        for _ in 1...3 { for replica in replicas { try await replica.exchange.exchange() } }
-        #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
-        for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }
-        await replicas[2].exchange.leave()
-        for replica in replicas[0...1] { try await replica.exchange.exchange() }
-        #expect(abs(replicas[0...1].reduce(0) { $0 + $1.perSecond } - sum) < 1)
     }
 
     @Test func `a limit ends on all replicas five minutes after the last 429 of any`() async throws {
-        let clock = Mutex(Sample.now)
-        let now: @Sendable () -> Date = { clock.withLock { $0 } }
-        let store = Store()
-        let replicas = (1...2).map { _ in Replica(store, now) }
-        refuse(replicas[0], clock)
-        for replica in replicas { try await replica.exchange.exchange() }
-        #expect(replicas.allSatisfy { $0.rates.isAnyLimited })
-        clock.withLock { $0 += 301 }
-        for replica in replicas { try await replica.exchange.exchange() }
-        for replica in replicas { try await replica.exchange.exchange() }
-        #expect(!replicas.contains { $0.rates.isAnyLimited })
+        try await Self.withStore { store in
+            let clock = Mutex(Sample.now)
+            let now: @Sendable () -> Date = { clock.withLock { $0 } }
+            let replicas = (1...2).map { _ in Replica(store, now) }
+            refuse(replicas[0], clock)
+            for replica in replicas { try await replica.exchange.exchange() }
+            #expect(replicas.allSatisfy { $0.rates.isAnyLimited })
+            clock.withLock { $0 += 301 }
+            for replica in replicas { try await replica.exchange.exchange() }
+            for replica in replicas { try await replica.exchange.exchange() }
+            #expect(!replicas.contains { $0.rates.isAnyLimited })
+        }
     }
 }

@@ -39,10 +39,3 @@ package struct FakeLedger: KeyLedger {
     ) async throws -> IssuedKey? { try rotate(id, overlapEnds) }
     package func used(_ uses: [UUID: Date]) async throws { throw Unasked() }
 }
-
-/// Takes no note of which keys are used.
-package struct NoUses: KeyUseRecorder {
-    package init() {}
-
-    package func used(_ key: UUID, at now: Date) {}
-}

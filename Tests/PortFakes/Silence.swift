@@ -1,9 +1,8 @@
-package import FoundationEssentials
 package import Grandstand
 
 /// Whatever a running server listens to and nobody says: nothing is announced, nothing wakes. Events can be asked for one
 /// by one.
-package struct Silence: LookupSource, LiveStore, WakeSignals {
+package struct Silence: LookupSource, WakeSignals {
     package var read: @Sendable ([EventKey]) async throws -> [EventKey: [LookupRecord]] = { _ in throw Unasked() }
 
     package init() {}
@@ -18,10 +17,6 @@ package struct Silence: LookupSource, LiveStore, WakeSignals {
     package func page(
         after: EventKey?, limit: Int
     ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) { throw Unasked() }
-
-    package func boards(
-        of keys: Set<EventKey>, within reach: AppReach, now: Date
-    ) async throws -> [EventKey: LiveBoard] { throw Unasked() }
 
     package func wakes(_ topic: WakeTopic) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

@@ -3,7 +3,22 @@
 /// A change may be announced, be found in the journal, or both. It is read once. A change that was found but not
 /// announced is read like the others. Sometimes the journal cannot show what was missed, because the connection was
 /// lost or the database changed its timeline. Then everything is read.
+///
+/// Changes of this process are recorded at once. Memory must not answer for such an event until the event was read in a
+/// round that began later.
 package struct LookupBacklog: Sendable {
+    /// One round of reading single events.
+    package struct Round: Sendable {
+        package let keys: [EventKey]
+        package let number: Int
+    }
+
+    /// A change that this process has made. The next round with a greater number reads it.
+    package struct OwnChange: Sendable, Hashable {
+        package let number: Int
+        package let at: ContinuousClock.Instant
+    }
+
     /// Events that must be read again.
     package private(set) var keys: Set<EventKey> = []
     /// Whether everything must be read. Initially it must.
@@ -18,11 +33,20 @@ package struct LookupBacklog: Sendable {
     /// know what was committed.
     private var found: Set<LookupChange> = []
     private var hasListened = false
+    /// Events that this process has changed and not read since.
+    private var ownChanges: [EventKey: OwnChange] = [:]
+    /// The number of this process's last change.
+    package private(set) var lastOwnChange = 0
+    /// Own changes and rounds share their numbers, which tell what was first.
+    private var number = 0
 
     package init() {}
 
     /// Whether memory is complete once `keys` are read.
     package var isWhole: Bool { position != nil && !needsReading && !isReading }
+
+    /// Whether no reading must begin.
+    package var isIdle: Bool { keys.isEmpty && (!needsReading || isReading) }
 
     /// Records that listening began. When it begins for the first time, the journal has the announcements since the
     /// first reading began. After a lost connection it may be another server's journal, so everything is read.
@@ -39,7 +63,8 @@ package struct LookupBacklog: Sendable {
         note(change)
     }
 
-    /// Records that the journal was read from `start` to `end`.
+    /// Records that the journal was read from `start` to `end`. If another server answered, everything is read, because
+    /// it may be behind the earlier one or on another timeline.
     ///
     /// - Returns: the changes that were not announced yet. Their announcements may still come.
     package mutating func find(
@@ -49,11 +74,19 @@ package struct LookupBacklog: Sendable {
         guard position == start else { return [] }
         let news = changes.filter { found.insert($0).inserted }.filter { heard.remove($0) == nil }
         news.forEach { note($0) }
+        if start.server != end.server { needsReading = true }
         position = end
         // Drops announcements that came after their change was found.
         heard = heard.filter { $0.version >= start.floor }
         found = found.filter { $0.version >= end.floor }
         return news
+    }
+
+    /// - Returns: `true`: the caller must read everything.
+    package mutating func startReading() -> Bool {
+        guard needsReading, !isReading else { return false }
+        isReading = true
+        return true
     }
 
     /// Records that a reading of everything begins. It reads the state at `position` or later.
@@ -71,10 +104,33 @@ package struct LookupBacklog: Sendable {
         if !complete { needsReading = true }
     }
 
-    /// Returns all keys and removes them. A caller that cannot read them gives them back.
-    package mutating func take() -> [EventKey] {
+    /// Records that this process has changed these events.
+    package mutating func change(_ keys: [EventKey], at moment: ContinuousClock.Instant) {
+        guard !keys.isEmpty else { return }
+        number += 1
+        lastOwnChange = number
+        for key in keys { ownChanges[key] = OwnChange(number: number, at: moment) }
+        giveBack(keys)
+    }
+
+    /// This process's last change of the event; `nil`: it was read since.
+    package func unread(_ key: EventKey) -> OwnChange? { ownChanges[key] }
+
+    /// The number of this process's last change, and the time of the first that was not read yet; `nil`: all were read.
+    package var unread: OwnChange? {
+        ownChanges.values.lazy.map(\.at).min().map { OwnChange(number: lastOwnChange, at: $0) }
+    }
+
+    /// Begins a round that reads all keys. A caller that cannot read them gives them back.
+    package mutating func take() -> Round {
         defer { keys = [] }
-        return Array(keys)
+        number += 1
+        return Round(keys: Array(keys), number: number)
+    }
+
+    /// An event was read in `round`. If this process changed it again since the round began, it must be read once more.
+    package mutating func read(_ key: EventKey, in round: Round) {
+        if let change = ownChanges[key], change.number < round.number { ownChanges[key] = nil }
     }
 
     package mutating func giveBack(_ keys: [EventKey]) { self.keys.formUnion(keys) }

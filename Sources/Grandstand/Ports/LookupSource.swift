@@ -69,6 +69,8 @@ package struct LookupPosition: Sendable, Hashable {
     package var floor: UInt64
     /// When the data read here was the newest; `nil`: now. The distant past at a standby that does not know the time.
     package var asOf: Date?
+    /// Which standby said so; `nil`: no standby.
+    package var server: String?
 
     package init(text: String, floor: UInt64, asOf: Date? = nil) {
         self.text = text

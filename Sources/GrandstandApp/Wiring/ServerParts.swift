@@ -32,7 +32,7 @@ struct ServerParts: Sendable {
             store: stores.live,
             settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
             now: now, logger: logger)
-        keyUses = KeyUses(ledger: stores.keys, logger: logger)
+        keyUses = KeyUses(logger: logger) { [keys = stores.keys] in try await keys.used($0) }
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
         gauges = GaugeWatch(

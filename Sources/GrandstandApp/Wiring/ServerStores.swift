@@ -61,9 +61,7 @@ struct ServerStores: Sendable {
         keys = CachedKeyStore(
             PostgresKeyStore(store), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
-        lookupSource =
-            configuration.onlyReads
-            ? StandbyLookupSource(PostgresLookupSource(lookupSessions)) : PostgresLookupSource(lookupSessions)
+        lookupSource = PostgresLookupSource(lookupSessions, isStandby: configuration.onlyReads)
         quirks = PostgresQuirkStore(store)
         reconciliations = PostgresReconciliationStore(longWork)
         providerTokens = PostgresProviderTokenStore(store)

@@ -1,12 +1,13 @@
 internal import APNsWire
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandStore
 internal import JSON
 
 /// `/console/apps`: the apps, their credentials, and their quirks of APNs.
 struct AppPages: PageGroup {
     let operations: AppOperations
-    let contents: any ContentStore
+    let contents: PostgresContentStore
 
     var routes: [PageRoute] {
         [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]

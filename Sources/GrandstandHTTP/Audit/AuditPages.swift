@@ -1,8 +1,9 @@
 internal import Grandstand
+internal import GrandstandStore
 
 /// `/console/audit-log`
 struct AuditPages: PageGroup {
-    let log: any AuditLog
+    let log: PostgresAuditLog
 
     var routes: [PageRoute] { [PageRoute("/audit-log", .operate, show)] }
 

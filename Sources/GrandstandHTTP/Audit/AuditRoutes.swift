@@ -2,12 +2,13 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandStore
 internal import Hummingbird
 internal import JSON
 
 /// `/v1/audit-log`: who changed what.
 struct AuditRoutes: Sendable {
-    let log: any AuditLog
+    let log: PostgresAuditLog
 
     var routes: [Route] {
         [Route(.listAuditLog, list)]

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandStore
 internal import Hummingbird
 internal import JSON
 
@@ -54,7 +55,7 @@ extension APIContext {
 /// The operations on content types.
 struct ContentOperations: Sendable {
     let apps: any AppStore
-    let contents: any ContentStore
+    let contents: PostgresContentStore
     let now: @Sendable () -> Date
 
     /// - Parameter body: the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.

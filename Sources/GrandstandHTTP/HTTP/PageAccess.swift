@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandService
 
 /// The functions of the API that pages may use for one request: authenticate a secret, count the request, and perform a
 /// form's work once.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import Grandstand
+internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -7,7 +8,7 @@ internal import NIOCore
 /// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
 struct RequestAuthenticator: Sendable {
     let keys: any KeyStore
-    let uses: any KeyUseRecorder
+    let uses: KeyUses
     let limits: RateLimits
     let now: @Sendable () -> Date
     /// Called with the connection of a request whose key does not ship in client apps.

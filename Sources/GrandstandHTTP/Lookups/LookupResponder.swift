@@ -12,7 +12,7 @@ internal import NIOHTTP1
 package struct LookupResponder: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
-    private let uses: any KeyUseRecorder
+    private let uses: KeyUses
     private let limits: RateLimits
     private let ofOne: Meters
     private let ofList: Meters
@@ -21,7 +21,7 @@ package struct LookupResponder: Sendable {
     private let dates = HTTPDates()
 
     package init(
-        replica: LookupReplica, keys: any KeyMemory, uses: any KeyUseRecorder, limits: RateLimits,
+        replica: LookupReplica, keys: any KeyMemory, uses: KeyUses, limits: RateLimits,
         metrics: any OperationMetrics, headers: StandingHeaders, now: @escaping @Sendable () -> Date
     ) {
         self.replica = replica

@@ -1,11 +1,12 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandStore
 
 /// `/console`: the overview for operators. Organisers get the list of events instead.
 struct OverviewPages: PageGroup {
     let channels: any ChannelStore
     let events: any EventStore
-    let history: any QuotaHistoryStore
+    let history: PostgresQuotaHistory
     let activity: Console.Activity
     let tenure: ChannelTenure
 

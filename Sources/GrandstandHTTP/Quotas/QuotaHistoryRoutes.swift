@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandStore
 internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
@@ -9,7 +10,7 @@ internal import NIOCore
 
 /// `/v1/quotas/history`: the use of each app's quota over time.
 struct QuotaHistoryRoutes: Sendable {
-    let history: any QuotaHistoryStore
+    let history: PostgresQuotaHistory
     let now: @Sendable () -> Date
 
     var routes: [Route] {

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -29,7 +30,7 @@ package final class LiveViews: Service {
         }
     }
 
-    private let store: any LiveStore
+    private let store: PostgresLiveStore
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let logger: Logger
@@ -38,7 +39,7 @@ package final class LiveViews: Service {
     private let readAll = Mutex(ContinuousClock.now)
 
     package init(
-        store: any LiveStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
+        store: PostgresLiveStore, settings: Settings, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.store = store
         self.settings = settings

@@ -21,8 +21,8 @@ final class LookupLists: Sendable {
         let generation: Int
         /// When the passing of time changes the body; `nil`: never.
         let changesAt: Date?
-        /// The number of changes that this process had made.
-        let ownChanges: Int
+        /// The number of the last change that this process had made.
+        let lastOwnChange: Int
         /// Until this time, a change by another process may be missing from the body.
         let restsUntil: ContinuousClock.Instant
     }
@@ -95,12 +95,12 @@ final class LookupLists: Sendable {
     ///
     /// - Parameters:
     ///   - name: the question's URI.
-    ///   - ownChanges: the number of changes made by this process. All of them have been read.
-    func known(_ name: String, ownChanges: Int, now: Date) -> LookupBody? {
+    ///   - lastOwnChange: the number of the last change that this process has made. It has been read.
+    func known(_ name: String, lastOwnChange: Int, now: Date) -> LookupBody? {
         state.withLock { state in
             guard let page = state.pages[name], page.changesAt.map({ $0 > now }) ?? true else { return nil }
             if page.version == state.indexes[page.app]?.version(of: page.query.topic) ?? 0 { return page.body }
-            return page.ownChanges == ownChanges && page.restsUntil > .now ? page.body : nil
+            return page.lastOwnChange == lastOwnChange && page.restsUntil > .now ? page.body : nil
         }
     }
 
@@ -108,9 +108,9 @@ final class LookupLists: Sendable {
     ///
     /// - Parameter isKept: whether the answer contains all changes of this process, so that it may be cached.
     func body(
-        _ name: String, _ app: App, _ query: LookupListQuery, ownChanges: Int, isKept: Bool = true, now: Date
+        _ name: String, _ app: App, _ query: LookupListQuery, lastOwnChange: Int, isKept: Bool = true, now: Date
     ) -> LookupBody {
-        if isKept, let known = known(name, ownChanges: ownChanges, now: now) { return known }
+        if isKept, let known = known(name, lastOwnChange: lastOwnChange, now: now) { return known }
         let began = ContinuousClock.now
         let (part, version, generation) = state.withLock { state -> (LookupIndex.Part, Int, Int) in
             guard let index = state.indexes[app] else { return (LookupIndex.Part(items: []), 0, state.generation) }
@@ -121,7 +121,7 @@ final class LookupLists: Sendable {
         let end = ContinuousClock.now
         let page = Page(
             app: app, query: query, body: body, version: version, generation: generation, changesAt: part.changesAt,
-            ownChanges: ownChanges,
+            lastOwnChange: lastOwnChange,
             restsUntil: end + (end - began) * Self.rest)
         state.withLock { state in
             guard state.generation == generation else { return }

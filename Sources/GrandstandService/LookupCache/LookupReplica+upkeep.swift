@@ -1,20 +1,19 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps the copy up to date with three tasks that do not wait for each other. One listens to announcements, one reads
-/// changed events and the journal, and one reads everything when that is necessary.
+/// Keeps the copy up to date. One task reads what the feed says: the announcements, the journal, and this process's own
+/// changes. While everything must be read, another does that beside it, so that nothing is late meanwhile.
 extension LookupReplica: Service {
     /// Runs until a graceful stop or until cancelled.
     package func run() async {
         await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
+            await withDiscardingTaskGroup { group in
                 group.addTask { await self.listen() }
-                group.addTask { await self.keepUp() }
-                group.addTask { await self.rebuildWhenNeeded() }
-                await group.waitForAll()
+                await self.keepUp(&group)
             }
         }
     }
@@ -22,33 +21,31 @@ extension LookupReplica: Service {
     private func listen() async {
         for await announcement in source.announcements() {
             switch announcement {
-            case .listening:
-                backlog.withLock { $0.listening() }
-                keys?.changed()
-                rebuilderBell.ring()
+            case .listening: state.withLock { $0.backlog.listening() }
             case .change(let change):
-                backlog.withLock { $0.hear(change) }
-                notice(change)
-                readerBell.ring()
+                state.withLock { $0.backlog.hear(change) }
+                if change.subject == .keys { keys?.changed() }
             }
+            bell.ring()
         }
     }
 
-    // MARK: One event after the other
-
-    private func keepUp() async {
+    private func keepUp(_ group: inout DiscardingTaskGroup) async {
         var readAt = ContinuousClock.now
         var tidiedAt = ContinuousClock.now
         while !Task.isCancelled {
+            if state.withLock({ $0.backlog.startReading() }) { group.addTask { await self.readEverything() } }
             let moment = now()
             do {
                 let isDue = ContinuousClock.now - readAt >= settings.interval
                 if isDue {
-                    if ContinuousClock.now - readAt > .seconds(settings.journalSeconds / 2) { startAnew() }
+                    if ContinuousClock.now - readAt > .seconds(settings.journalSeconds / 2) {
+                        state.withLock { $0.backlog.forgetPosition() }
+                    }
                     try await readJournal()
                     readAt = .now
                 }
-                let asOf = backlog.withLock(\.position)?.asOf
+                let asOf = state.withLock(\.backlog.position)?.asOf
                 let hasRead = try await readChanged()
                 if isDue {
                     confirm(asOf.map { min($0, moment) } ?? moment)
@@ -67,112 +64,104 @@ extension LookupReplica: Service {
                 await pause()
                 continue
             }
-            if backlog.withLock(\.keys.isEmpty) { await readerBell.wait(atMost: settings.interval) }
+            if state.withLock(\.backlog.isIdle) { await bell.wait(atMost: settings.interval) }
         }
     }
 
     private func readJournal() async throws {
-        guard let start = backlog.withLock(\.position) else { return }
+        guard let start = state.withLock(\.backlog.position) else { return }
         let (changes, end) = try await source.changes(since: start)
-        let news = backlog.withLock { $0.find(changes, from: start, to: end) }
-        news.forEach(notice)
-        if !news.isEmpty {
-            logger.debug("changes found in the journal before their announcement", metadata: ["count": "\(news.count)"])
-        }
+        let news = state.withLock { $0.backlog.find(changes, from: start, to: end) }
+        guard !news.isEmpty else { return }
+        if news.contains(where: { $0.subject == .keys }) { keys?.changed() }
+        logger.debug("changes found in the journal before their announcement", metadata: ["count": "\(news.count)"])
     }
 
-    /// - Returns: whether an event had changed.
+    /// Reads the events that have changed, in one round.
+    ///
+    /// - Returns: whether there were any.
     private func readChanged() async throws -> Bool {
-        var keys = backlog.withLock { $0.take() }[...]
-        // Take the keys first. An event that is marked later is in the backlog again.
-        let reading = marks.reading()
-        let isWorthwhile = !keys.isEmpty
+        let round = state.withLock { $0.backlog.take() }
+        var keys = round.keys[...]
         while !keys.isEmpty {
-            let some = Array(keys.prefix(settings.pageSize))
+            let some = keys.prefix(settings.pageSize)
             do {
-                put(some, try await source.records(of: some))
-                marks.remove(some, after: reading)
+                let records = try await source.records(of: Array(some))
+                for key in some { put(key, records[key] ?? [], in: round) }
             } catch {
-                backlog.withLock { $0.giveBack(Array(keys)) }
+                state.withLock { $0.backlog.giveBack(Array(keys)) }
                 throw error
             }
             keys = keys.dropFirst(some.count)
         }
-        return isWorthwhile
+        let answered = state.withLock { state in
+            let isAnswered = { (waiting: Waiting) in waiting.after < round.number }
+            defer { state.waiting.removeAll(where: isAnswered) }
+            return state.waiting.filter(isAnswered)
+        }
+        for waiting in answered { waiting.continuation.yield() }
+        return !round.keys.isEmpty
     }
 
-    private func put(_ keys: [EventKey], _ records: [EventKey: [LookupRecord]]) {
-        for key in keys {
-            // Everything under one lock, so that `rebuild` neither misses the change nor overwrites it.
-            state.withLock { state in
-                state.records[key] = records[key]
-                state.readMeanwhile?[key] = records[key] ?? []
-                lists.put(key, records[key] ?? [])
-            }
+    private func put(_ key: EventKey, _ records: [LookupRecord], in round: LookupBacklog.Round) {
+        // Everything under one lock, so that `readEverything` neither misses the change nor overwrites it, and the
+        // event counts as read only when its records are in memory.
+        state.withLock { state in
+            state.records[key] = records.isEmpty ? nil : records
+            state.readMeanwhile?[key] = records
+            lists.put(key, records)
+            state.backlog.read(key, in: round)
         }
     }
 
     private func confirm(_ moment: Date) {
-        guard backlog.withLock(\.isWhole) else { return }
-        state.withLock { $0.confirmedAt = moment }
-        keys?.confirmed(at: moment)
-    }
-
-    private func notice(_ change: LookupChange) {
-        switch change.subject {
-        case .event: break
-        case .everything: rebuilderBell.ring()
-        case .keys: keys?.changed()
+        let isWhole = state.withLock { state in
+            if state.backlog.isWhole { state.confirmedAt = moment }
+            return state.backlog.isWhole
         }
-    }
-
-    func startAnew() {
-        backlog.withLock { $0.forgetPosition() }
-        rebuilderBell.ring()
+        if isWhole { keys?.confirmed(at: moment) }
     }
 
     // MARK: Everything
 
-    private func rebuildWhenNeeded() async {
-        while !Task.isCancelled {
-            if backlog.withLock(\.needsReading) {
-                do {
-                    try await rebuild()
-                    reading.worked()
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    reading.failed(error)
-                    await pause()
-                }
-            } else {
-                await rebuilderBell.wait(atMost: .seconds(60))
+    private func readEverything() async {
+        do {
+            try await readPages()
+            reading.worked()
+        } catch {
+            if !Task.isCancelled {
+                reading.failed(error)
+                await pause()
+            }
+            state.withLock { state in
+                state.readMeanwhile = nil
+                state.backlog.endReading(complete: false)
             }
         }
+        bell.ring()
     }
 
     /// Reads everything into new memory, then replaces the old. Lookups and announcements continue meanwhile.
-    private func rebuild() async throws {
+    private func readPages() async throws {
         let moment = now()
         let position = try await source.position()
-        var records: [EventKey: [LookupRecord]] = [:]
-        state.withLock { $0.readMeanwhile = [:] }
-        backlog.withLock { $0.beginReading(at: position) }
-        do {
-            var after: EventKey?
-            repeat {
-                let page = try await source.page(after: after, limit: settings.pageSize)
-                for (key, found) in page.records {
-                    let known = state.withLock { $0.records[key] }
-                    // If a record did not change, the old value is used, so that memory has it only once.
-                    records[key] = known == found ? known : found
-                }
-                after = page.next
-            } while after != nil
-        } catch {
-            state.withLock { $0.readMeanwhile = nil }
-            backlog.withLock { $0.endReading(complete: false) }
-            throw error
+        // Announcements about keys may have been lost, too.
+        keys?.changed()
+        state.withLock { state in
+            state.readMeanwhile = [:]
+            state.backlog.beginReading(at: position)
         }
+        var records: [EventKey: [LookupRecord]] = [:]
+        var after: EventKey?
+        repeat {
+            let page = try await source.page(after: after, limit: settings.pageSize)
+            for (key, found) in page.records {
+                let known = state.withLock { $0.records[key] }
+                // If a record did not change, the old value is used, so that memory has it only once.
+                records[key] = known == found ? known : found
+            }
+            after = page.next
+        } while after != nil
         var indexes = LookupLists.indexes(of: records)
         let count = state.withLock { state in
             for (key, newer) in state.readMeanwhile ?? [:] {
@@ -182,11 +171,11 @@ extension LookupReplica: Service {
             lists.replace(with: indexes)
             state.readMeanwhile = nil
             state.confirmedAt = position.asOf.map { min($0, moment) } ?? moment
+            state.backlog.endReading(complete: true)
             // The memory of the replaced value is freed after the lock.
             swap(&state.records, &records)
             return state.records.count
         }
-        backlog.withLock { $0.endReading(complete: true) }
         logger.debug("events read", metadata: ["count": "\(count)"])
     }
 

@@ -1,6 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandStore
 package import Logging
 internal import Synchronization
 
@@ -49,10 +50,20 @@ package final class LookupReplica: Sendable {
         var readMeanwhile: [EventKey: [LookupRecord]]?
         /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
+        /// What must be read, and what this process has changed and not read since.
+        var backlog = LookupBacklog()
+        /// Lookups that wait for a round of reading that begins after a change of this process.
+        var waiting: [Waiting] = []
         var questions: RecentQuestions<LookupName>
         /// Answers from the database for names that memory has not read yet, until it has. Otherwise a client that was
         /// given a channel could get the answer a moment later that there is none.
         var told: [LookupName: Told] = [:]
+    }
+
+    struct Waiting {
+        /// The number of the change that must have been read.
+        let after: Int
+        let continuation: AsyncStream<Void>.Continuation
     }
 
     struct Told {
@@ -68,11 +79,9 @@ package final class LookupReplica: Sendable {
     let logger: Logger
     let confirming: OutageLog
     let reading: OutageLog
-    let readerBell = Doorbell()
-    let rebuilderBell = Doorbell()
-    let backlog = Mutex(LookupBacklog())
+    /// Rung when there is something to read.
+    let bell = Doorbell()
     let state: Mutex<State>
-    let marks: LookupMarks
     /// Changed only under the lock of `state`, together with it.
     let lists = LookupLists()
 
@@ -85,7 +94,6 @@ package final class LookupReplica: Sendable {
         self.settings = settings
         self.now = now
         self.logger = logger
-        marks = LookupMarks(patience: settings.patience)
         confirming = OutageLog("lookups could not be confirmed; they are answered from memory", logger)
         reading = OutageLog("the events for lookups could not be read", logger)
         state = Mutex(State(questions: RecentQuestions(now: now())))
@@ -94,22 +102,21 @@ package final class LookupReplica: Sendable {
     /// Must be called after a transaction of this process has changed `subjects`, and before its caller is answered.
     /// Memory does not answer for them until they have been read again.
     package func changed(_ subjects: [LookupChange.Subject]) {
-        var keys: [EventKey] = []
+        var events: Set<EventKey> = []
+        var isEverything = false
         for subject in subjects {
             switch subject {
-            case .event(let key): keys.append(key)
-            case .everything: startAnew()
-            case .keys: self.keys?.changed()
+            case .event(let key): events.insert(key)
+            case .everything: isEverything = true
+            case .keys: keys?.changed()
             }
         }
-        guard !keys.isEmpty else { return }
-        marks.mark(keys)
-        let changed = Set(keys)
         state.withLock { state in
-            if !state.told.isEmpty { state.told = state.told.filter { !changed.contains($0.key.key) } }
+            state.backlog.change(Array(events), at: .now)
+            if isEverything { state.backlog.forgetPosition() }
+            if !state.told.isEmpty { state.told = state.told.filter { !events.contains($0.key.key) } }
         }
-        backlog.withLock { $0.giveBack(keys) }
-        readerBell.ring()
+        bell.ring()
     }
 
     /// The answer from memory; `nil`: memory has none, is too old, or has not been read since this process changed the
@@ -117,15 +124,10 @@ package final class LookupReplica: Sendable {
     package func known(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
-        // Check the mark first: it is removed only after the event's records are in memory.
-        marks.contain(key) ? nil : remembered(topic, environment, key, variant)
-    }
-
-    private func remembered(
-        _ topic: String, _ environment: APNsEnvironment, _ key: EventKey, _ variant: Variant?
-    ) -> (answer: LookupAnswer, freshness: Freshness)? {
         let now = now()
-        let (records, confirmedAt) = state.withLock { ($0.records[key], $0.confirmedAt) }
+        let (records, confirmedAt) = state.withLock { state in
+            (state.backlog.unread(key) == nil ? state.records[key] : nil, state.confirmedAt)
+        }
         let freshness = freshness(confirmedAt, now)
         guard freshness != .unknown,
             let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
@@ -143,56 +145,83 @@ package final class LookupReplica: Sendable {
     package func answer(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
-        let isRead = await marks.areRead(of: key)
-        let known = remembered(topic, environment, key, variant)
-        guard isRead else { return try old(known) }
-        switch known?.answer {
-        case .found, .over: return (known?.answer, known?.freshness ?? .confirmed)
+        let isRead = await isRead(key)
+        let now = now()
+        let (records, freshness) = state.withLock { ($0.records[key], self.freshness($0.confirmedAt, now)) }
+        let known =
+            freshness == .unknown ? nil : records?.answer(topic: topic, in: environment, variant, of: key, now: now)
+        guard isRead else {
+            guard let known else { throw Self.unread }
+            return (known, aged(freshness))
+        }
+        switch known {
+        case .found, .over: return (known, freshness)
         case .pending, .noSuchVariant, nil: break
         }
         let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
-        let now = now()
-        let made = marks.made
-        let (freshness, mayAsk, told) = state.withLock { state -> (Freshness, Bool, LookupAnswer?) in
-            let freshness = self.freshness(state.confirmedAt, now)
-            if case .stale = freshness { return (freshness, false, nil) }
-            if let told = state.told[name], told.until > now { return (.confirmed, false, told.answer) }
-            return (freshness, state.questions.mayAsk(name, now: now), nil)
+        let (mayAsk, told, lastOwnChange) = state.withLock { state -> (Bool, LookupAnswer?, Int) in
+            if case .stale = freshness { return (false, nil, 0) }
+            if let told = state.told[name], told.until > now { return (false, told.answer, 0) }
+            return (
+                settings.asksDatabase && state.questions.mayAsk(name, now: now), nil, state.backlog.lastOwnChange
+            )
         }
-        if let told { return (told, freshness) }
-        guard mayAsk, settings.asksDatabase else {
+        if let told { return (told, .confirmed) }
+        guard mayAsk else {
             // Only confirmed memory knows that an event does not exist.
             guard known != nil || freshness == .confirmed else { throw Self.unread }
-            return (known?.answer, freshness)
+            return (known, freshness)
         }
         do {
             let records = try await source.records(of: [key])[key]
             let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
-            if case .found(let body)? = answer { remember(.found(body), of: name, unlessMarkedSince: made, now: now) }
+            if case .found(let body)? = answer { remember(.found(body), of: name, since: lastOwnChange, now: now) }
             return (answer, .confirmed)
         } catch let problem as Problem where problem.kind == .storeUnavailable {
             state.withLock { $0.questions.forget(name) }
             guard let known else { throw problem }
-            return (known.answer, freshness)
+            return (known, freshness)
         }
     }
 
-    /// The answer from memory for an event that this process has changed and could not read again in time.
+    /// Waits until all changes that this process has made of the event are in memory, but no longer than `patience`
+    /// after the last of them.
     ///
-    /// - Throws: `store-unavailable` if memory has no answer.
-    private func old(
-        _ known: (answer: LookupAnswer, freshness: Freshness)?
-    ) throws(Problem) -> (answer: LookupAnswer?, freshness: Freshness) {
-        guard let known else { throw Self.unread }
-        guard case .confirmed = known.freshness else { return known }
-        return (known.answer, .stale(seconds: Int(settings.patience.components.seconds)))
+    /// - Parameter key: `nil`: all events.
+    /// - Returns: `true` if memory is up to date; `false`: it is older than a change.
+    func isRead(_ key: EventKey?) async -> Bool {
+        let wait = state.withLock { state -> (stream: AsyncStream<Void>, end: ContinuousClock.Instant)? in
+            let unread = if let key { state.backlog.unread(key) } else { state.backlog.unread }
+            guard let unread else { return nil }
+            let end = unread.at + settings.patience
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            if end > .now { state.waiting.append(Waiting(after: unread.number, continuation: continuation)) }
+            return (stream, end)
+        }
+        guard let (stream, end) = wait else { return true }
+        guard end > .now else { return false }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await stream.first { true } != nil }
+            group.addTask {
+                try? await Task.sleep(until: end, clock: .continuous)
+                return false
+            }
+            let isRead = await group.next() ?? false
+            group.cancelAll()
+            return isRead
+        }
+    }
+
+    /// How reliable memory is that lacks a change of this process.
+    private func aged(_ freshness: Freshness) -> Freshness {
+        freshness == .confirmed ? .stale(seconds: Int(settings.patience.components.seconds)) : freshness
     }
 
     /// Keeps an answer of the database for a moment, unless this process has changed something since the query began.
     /// The number of answers is bounded by that of queries.
-    private func remember(_ answer: LookupAnswer, of name: LookupName, unlessMarkedSince made: Int, now: Date) {
+    private func remember(_ answer: LookupAnswer, of name: LookupName, since lastOwnChange: Int, now: Date) {
         state.withLock { state in
-            guard marks.made == made else { return }
+            guard state.backlog.lastOwnChange == lastOwnChange else { return }
             state.told = state.told.filter { $0.value.until > now }
             state.told[name] = Told(answer: answer, until: now.addingTimeInterval(Self.toldFor))
         }
@@ -200,6 +229,42 @@ package final class LookupReplica: Sendable {
 
     /// Seconds. Memory reads a change within this time.
     private static let toldFor: TimeInterval = 1
+
+    // MARK: Lists of the events that an app may offer to follow
+
+    /// The cached list for `uri`; `nil`: it is not cached, memory is too old, or a change of this process has not been
+    /// read yet.
+    package func knownList(_ uri: String) -> (body: LookupBody, freshness: Freshness)? {
+        let now = now()
+        let (lastOwnChange, confirmedAt) = state.withLock { state in
+            (state.backlog.unread == nil ? state.backlog.lastOwnChange : nil, state.confirmedAt)
+        }
+        let freshness = freshness(confirmedAt, now)
+        guard freshness != .unknown, let lastOwnChange,
+            let body = lists.known(uri, lastOwnChange: lastOwnChange, now: now)
+        else { return nil }
+        return (body, freshness)
+    }
+
+    /// The list for a query, with all changes that this process made before. If these could not be read in time, the
+    /// answer counts as stale.
+    ///
+    /// - Parameter uri: the query's URI, under which the answer is cached for `knownList`.
+    /// - Throws: `store-unavailable` if memory is empty or too old.
+    package func list(
+        _ query: LookupListQuery, topic: String, in environment: APNsEnvironment, uri: String
+    ) async throws -> (body: LookupBody, freshness: Freshness) {
+        let lastOwnChange = state.withLock(\.backlog.lastOwnChange)
+        let isRead = await isRead(nil)
+        let now = now()
+        let freshness = freshness(now)
+        guard freshness != .unknown else { throw Self.unread }
+        let app = LookupLists.App(topic: topic, environment: environment)
+        let body = lists.body(uri, app, query, lastOwnChange: lastOwnChange, isKept: isRead, now: now)
+        return (body, isRead ? freshness : aged(freshness))
+    }
+
+    // MARK: Freshness
 
     /// Seconds since memory was last confirmed by the database; `nil`: it never was.
     package var staleness: TimeInterval? {
@@ -212,8 +277,7 @@ package final class LookupReplica: Sendable {
     /// The freshness of memory now.
     package var freshness: Freshness { freshness(now()) }
 
-    /// The freshness of memory at `now`.
-    func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
+    private func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
 
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
         guard let confirmedAt else { return .unknown }

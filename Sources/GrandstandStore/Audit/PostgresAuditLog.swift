@@ -3,12 +3,14 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// The audit log in the table `audit_log`, which a trigger keeps append-only.
-package struct PostgresAuditLog: AuditLog {
+/// Reads the audit log in the table `audit_log`, which a trigger keeps append-only. Entries are written by the stores, in
+/// the transaction of the change.
+package struct PostgresAuditLog: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// The newest first.
     package func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Page<AuditEntry> {
         let before = try page.cursor.map { text throws(Problem) -> Int in
             guard let id = Int(text) else { throw PageRequest.refusal }

@@ -3,18 +3,24 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Samples in the table `quota_samples`: of five minutes and of an hour, so that years cost as little as days.
-package struct PostgresQuotaHistory: QuotaHistoryStore {
+/// Samples of all quotas over time, in the table `quota_samples`: of five minutes and of an hour, so that years cost as
+/// little as days.
+package struct PostgresQuotaHistory: Sendable {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// Whether the sample of that time is still missing.
     package func lacks(_ at: Date) async throws -> Bool {
         try await database.query(
             "select true from quota_samples where step = \(QuotaHistory.fine) and at = \(at) limit 1"
         ).isEmpty
     }
 
+    /// Stores the quotas as samples of a time, and deletes samples past their retention.
+    ///
+    /// - Parameter at: the end of a step.
+    /// - Returns: whether they were stored. Another replica may have stored this sample already.
     package func record(_ quotas: [Quota], at: Date) async throws -> Bool {
         let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
         var statements = [Self.insert(quotas, at, QuotaHistory.fine)]
@@ -75,6 +81,7 @@ package struct PostgresQuotaHistory: QuotaHistoryStore {
         """
     }
 
+    /// Samples in order of app, environment and time. Steps without a sample are left out.
     package func samples(_ history: QuotaHistory) async throws -> [QuotaSample] {
         let step = Double(history.step)
         let topics = history.reach.topics

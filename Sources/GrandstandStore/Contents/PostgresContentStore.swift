@@ -3,12 +3,16 @@ package import Grandstand
 internal import JSON
 internal import Postgres
 
-/// Content types in the table `content_types`.
-package struct PostgresContentStore: ContentStore {
+/// The content types of apps in the table `content_types`. Bundle IDs are found without regard to case.
+package struct PostgresContentStore: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// Declares a content type or replaces it.
+    ///
+    /// - Returns: it, whether it was created, and the live events whose newest content it would refuse.
+    /// - Throws: `version-mismatch`.
     package func put(
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> (type: DeclaredContentType, created: Bool, mismatches: [ContentMismatch]) {
@@ -84,6 +88,7 @@ package struct PostgresContentStore: ContentStore {
         ).first.map(Self.declared)
     }
 
+    /// In the order of their names.
     package func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Page<DeclaredContentType> {
         let rows = try await database.query(
             """
@@ -95,6 +100,8 @@ package struct PostgresContentStore: ContentStore {
         return Page(rows: try rows.map(Self.declared), limit: page.limit) { $0.type.attributesType }
     }
 
+    /// - Returns: whether there was one.
+    /// - Throws: `version-mismatch`.
     package func delete(
         _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> Bool {

@@ -29,7 +29,7 @@ package struct PostgresInstallationStore: InstallationStore {
     ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
     ///   - outages: is told when the loops cannot be woken.
     package init(
-        _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: (any OutageReporter)? = nil
+        _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: OutageLog? = nil
     ) {
         self.database = database
         self.reading = reading ?? database

@@ -34,7 +34,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
 
     private let store: PostgresKeyStore
     private let staleLimit: TimeInterval
-    private let outages: (any OutageReporter)?
+    private let outages: OutageLog?
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -44,7 +44,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     ///   - staleLimit: seconds for which keys stay valid that cannot be confirmed.
     ///   - outages: is told when keys cannot be read.
     package init(
-        _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: (any OutageReporter)? = nil,
+        _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: OutageLog? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         self.store = store

@@ -3,12 +3,14 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Live views: boards straight from the outbox.
-package struct PostgresLiveStore: LiveStore {
+/// The source of live views: boards straight from the outbox.
+package struct PostgresLiveStore: Sendable {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// The boards of these events, with what of them is within `reach`; an event that is not there, or out of reach, is
+    /// missing.
     package func boards(
         of keys: Set<EventKey>, within reach: AppReach, now: Date
     ) async throws -> [EventKey: LiveBoard] {

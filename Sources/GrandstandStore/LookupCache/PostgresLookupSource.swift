@@ -3,28 +3,16 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Lookups' records in the tables, the journal of their changes, and the announcements of their triggers.
+/// Lookups' records in the tables. `PostgresLookupSource+feed` tells which of them have changed.
 package struct PostgresLookupSource: LookupSource {
     let database: Database
+    let isStandby: Bool
 
-    package init(_ database: Database) { self.database = database }
-
-    package func announcements() -> AsyncStream<LookupAnnouncement> {
-        let notifications = database.pool.notifications(on: [Self.channel])
-        return AsyncStream { continuation in
-            let task = Task {
-                for await notification in notifications {
-                    switch notification {
-                    case .listening: continuation.yield(.listening)
-                    case .notification(_, let payload):
-                        guard let change = Self.change(payload) else { continue }
-                        continuation.yield(.change(change))
-                    }
-                }
-                continuation.finish()
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+    /// - Parameter isStandby: whether the sessions are at a standby, for a process that only reads. They get no
+    ///   notifications there, so all changes are found in the journal.
+    package init(_ database: Database, isStandby: Bool = false) {
+        self.database = database
+        self.isStandby = isStandby
     }
 
     package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
@@ -47,8 +35,6 @@ package struct PostgresLookupSource: LookupSource {
         return (records, try rows.last?.word("key", as: EventKey.self))
     }
 
-    private static let channel = "grandstand_lookup"
-
     private static let columns: PostgresQuery = """
         e.key, e.starts_at, e.ends_at, e.first_update_at, \(PostgresEventStore.audienceEnd), e.cancelled_at, a.topic,
         u.environment, u.variant, u.storage_policy, u.delivery, c.channel_id, \(PostgresEventStore.waitColumns),
@@ -65,23 +51,6 @@ package struct PostgresLookupSource: LookupSource {
 
     /// Each event's audiences in the order of their declaration, because lookups may take an app's first audience.
     private static let order: PostgresQuery = "order by e.key, u.position"
-
-    /// A notification's payload: the version and the subject.
-    private static func change(_ payload: String) -> LookupChange? {
-        let parts = payload.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let version = UInt64(parts[0]), let subject = Self.subject(parts[1]) else { return nil }
-        return LookupChange(version: version, subject: subject)
-    }
-
-    /// What has changed, in the triggers' words; `nil` for words of another version.
-    static func subject(_ text: some StringProtocol) -> LookupChange.Subject? {
-        switch text {
-        case "events": .everything
-        case "keys": .keys
-        case _ where text.hasPrefix("event "): EventKey(rawValue: String(text.dropFirst(6))).map { .event($0) }
-        default: nil
-        }
-    }
 
     private static func read(_ rows: PostgresRows) throws -> [EventKey: [LookupRecord]] {
         var records: [EventKey: [LookupRecord]] = [:]
@@ -106,6 +75,7 @@ package struct PostgresLookupSource: LookupSource {
         }
         return records
     }
+
     /// The entry of a row's event in lists; `nil` for one that is over.
     private static func listing(_ row: PostgresRow) throws -> EventListing? {
         guard let name = try row.decode(String?.self, "name") else { return nil }

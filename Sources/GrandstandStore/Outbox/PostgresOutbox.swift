@@ -40,7 +40,7 @@ package struct PostgresOutbox: Outbox {
     ///   - outages: is told when the loops cannot be woken.
     package init(
         _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
-        outages: (any OutageReporter)? = nil
+        outages: OutageLog? = nil
     ) {
         self.database = database
         self.bulk = bulk ?? database

@@ -15,10 +15,10 @@ final class WakeUps: Sendable {
     }
 
     private let database: Database
-    private let outages: (any OutageReporter)?
+    private let outages: OutageLog?
     private let state = Mutex(State())
 
-    init(_ database: Database, outages: (any OutageReporter)?) {
+    init(_ database: Database, outages: OutageLog?) {
         self.database = database
         self.outages = outages
     }

@@ -3,8 +3,9 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Learned rates in the table `send_rates`: a row of each replica that is limited.
-package struct PostgresSendRates: SendRateStore {
+/// The rates that replicas learned for apps that APNs throttles, in the table `send_rates`: a row of each replica that
+/// is limited.
+package struct PostgresSendRates: Sendable {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
@@ -15,6 +16,10 @@ package struct PostgresSendRates: SendRateStore {
     /// Seconds after which a row belongs to a replica that is gone.
     private static let lifetime: TimeInterval = 5
 
+    /// Writes what this replica has learned in an environment, in place of what it wrote before, and reads what the
+    /// others have. The first row of an app is reported to webhooks, and the end of its last.
+    ///
+    /// - Returns: all that is known now, this replica's included.
     package func exchange(
         _ rates: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
     ) async throws -> [LearnedRate] {
@@ -106,6 +111,7 @@ package struct PostgresSendRates: SendRateStore {
         having sum(s.rate) > 0
         """
 
+    /// The lanes of throttled apps that wait for their turn, with the rates of all replicas.
     package func throttles(now: Date) async throws -> [Throttle] {
         try await database.query(Self.throttles(now: now)).map { try Self.throttle($0) }
     }

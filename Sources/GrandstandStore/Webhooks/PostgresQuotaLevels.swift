@@ -5,12 +5,13 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// Levels in `app_environments.quota_level`.
-package struct PostgresQuotaLevels: QuotaLevels {
+/// The level each app was seen at, in `app_environments.quota_level`, so that a change is reported once, by one replica.
+package struct PostgresQuotaLevels: Sendable {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// Whether anybody wants to hear of levels.
     package func areWatched() async throws -> Bool {
         let rows = try await database.query(
             """
@@ -20,6 +21,8 @@ package struct PostgresQuotaLevels: QuotaLevels {
         return try rows.first?.decode(Bool.self, "watched") ?? false
     }
 
+    /// Stores the quotas' levels; each that changed is noted for webhooks in the same transaction. An app never seen
+    /// before counts as `ok`.
     package func note(_ quotas: [Quota], now: Date) async throws {
         let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
         try await database.transaction { connection in

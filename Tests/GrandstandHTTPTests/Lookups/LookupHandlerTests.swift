@@ -152,17 +152,17 @@ struct LookupHandlerTests {
     }
 
     @Test func `an answer has the headers of all answers, its key counts as used, and the connection's timer is told`()
-        throws
+        async throws
     {
         let line = try Line()
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("X-Content-Type-Options: nosniff"))
         #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
-        #expect(line.uses == 1)
+        #expect(try await line.usedKeys() == 1)
         #expect(line.counted == ["200", "found"])
         #expect(line.answered == 1)
         _ = try line.says(Self.get(secret: "gs_unknown"))
-        #expect(line.uses == 1)
+        #expect(try await line.usedKeys() == 0)
         #expect(line.answered == 1)
     }
 
@@ -199,11 +199,15 @@ private final class Line {
     private let recorder = Recorder()
     private let watch = Guard()
     private let noted = Noted()
+    private let uses: KeyUses
 
     /// - Parameter confirmedBefore: seconds since memory was confirmed.
     /// - Parameter rate: requests a second that a key may make.
     init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
+        uses = KeyUses(
+            logger: Logger(label: "test"),
+            record: { [noted] uses in noted.keys.withLock { $0.formUnion(uses.keys) } })
         let replica = LookupReplica(
             source: Silence(), now: { now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let key = try #require(EventKey(rawValue: "derby"))
@@ -222,7 +226,7 @@ private final class Line {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let lookups = LookupResponder(
-            replica: replica, keys: keys, uses: noted,
+            replica: replica, keys: keys, uses: uses,
             limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
             metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
@@ -236,8 +240,14 @@ private final class Line {
     /// The paths of the requests that went past.
     var past: [String] { recorder.paths }
 
-    /// How often a key was noted as used.
-    var uses: Int { noted.uses.withLock { $0.count } }
+    /// How many keys were used since the last call.
+    func usedKeys() async throws -> Int {
+        try await uses.write()
+        return noted.keys.withLock { keys in
+            defer { keys = [] }
+            return keys.count
+        }
+    }
     /// The answers that were counted, by status.
     var counted: [String] { noted.answers.withLock { $0 } }
     /// How often it was said that requests were answered.
@@ -274,11 +284,9 @@ extension String {
 }
 
 /// Takes down uses of keys and answers.
-private final class Noted: KeyUseRecorder, OperationMetrics {
-    let uses = Mutex<[UUID]>([])
+private final class Noted: OperationMetrics {
+    let keys = Mutex<Set<UUID>>([])
     let answers = Mutex<[String]>([])
-
-    func used(_ key: UUID, at now: Date) { uses.withLock { $0.append(key) } }
 
     func answered(method: String, path: String?, status: Int, time: Duration) {}
 

@@ -1,6 +1,9 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import PortFakes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandHTTP
@@ -22,11 +25,19 @@ struct PageAccessTests {
     ]
 
     /// A world with one of each thing, which its ports give only to keys that `reach` allows.
-    private static func world(reach: AppReach = .all) throws -> ConsoleWorld {
+    private static func open(
+        _ database: Database, reach: AppReach = .all
+    ) async throws -> ConsoleWorld {
         let samples = try Samples()
         let report = try samples.report()
         let id = samples.id
-        var world = ConsoleWorld()
+        try await database.query(
+            """
+            insert into audit_log (at, actor, action, bundle_id)
+            values (\(Samples.now), 'grandstand', 'app.changed', 'com.example.Stadium'),
+                (\(Samples.now), 'grandstand', 'app.changed', 'com.example.Other')
+            """)
+        var world = ConsoleWorld(database: database)
         world.apps.find = { $0 == samples.bundleID ? samples.registered() : nil }
         world.apps.list = { page, asked in
             guard asked == reach, page == PageRequest(limit: 50) else { throw Unasked() }
@@ -55,17 +66,16 @@ struct PageAccessTests {
         }
         world.reconciliations.read = { asked, app in asked == id && app == samples.app ? report : nil }
         world.channels.count = { [] }
-        world.auditLog.list = { filter, _ in
-            guard filter.reach == reach, filter.bundleID == nil else { throw Unasked() }
-            return Page(items: [samples.entry()], nextCursor: nil)
-        }
         return world
     }
 
     @Test(arguments: operating)
     func `what is about apps and channels wants a key that operates`(path: String) async throws {
-        for secret in ["operate", "admin"] {
-            #expect(try await Self.world().get(path, as: secret).status == 200, "\(secret)")
+        try await withDatabase { test in
+            let world = try await Self.open(test.database)
+            for secret in ["operate", "admin"] {
+                #expect(try await world.get(path, as: secret).status == 200, "\(secret)")
+            }
         }
         for secret in ["organise", "lookup"] {
             let answer = try await ConsoleWorld().get(path, as: secret)
@@ -76,8 +86,11 @@ struct PageAccessTests {
 
     @Test(arguments: organising)
     func `what is about events wants a key that organises`(path: String) async throws {
-        for secret in ["organise", "admin"] {
-            #expect(try await Self.world().get(path, as: secret).status == 200, "\(secret)")
+        try await withDatabase { test in
+            let world = try await Self.open(test.database)
+            for secret in ["organise", "admin"] {
+                #expect(try await world.get(path, as: secret).status == 200, "\(secret)")
+            }
         }
         for secret in ["operate", "lookup"] {
             let answer = try await ConsoleWorld().get(path, as: secret)
@@ -87,11 +100,12 @@ struct PageAccessTests {
     }
 
     @Test func `the overview is for operators; organisers go on to their events`() async throws {
-        var world = ConsoleWorld()
-        world.channels.count = { [] }
-        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
-        world.quotaHistory.list = { _ in [] }
-        #expect(try await world.get("/console", as: "operate").status == 200)
+        try await withConsole { world in
+            world.channels.count = { [] }
+            world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+            let overview = try await world.get("/console", as: "operate")
+            #expect(overview.status == 200)
+        }
         #expect(try await ConsoleWorld().get("/console", as: "organise").location == "/console/events")
         let nothing = try await ConsoleWorld().get("/console", as: "lookup")
         #expect(nothing.status == 403)
@@ -101,10 +115,13 @@ struct PageAccessTests {
     @Test(arguments: operating + organising.dropLast())
     func `lists and pages of a key of one app are asked for within its reach`(path: String) async throws {
         let samples = try Samples()
-        let world = try Self.world(reach: .only([samples.bundleID]))
-        let answer = try await world.get(path, as: "operate-organise@")
-        #expect(answer.status == 200, "\(answer.body)")
-        #expect(answer.body.contains("for <bdi>com.example.Stadium</bdi> only"))
+        try await withDatabase { test in
+            let world = try await Self.open(test.database, reach: .only([samples.bundleID]))
+            let answer = try await world.get(path, as: "operate-organise@")
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(answer.body.contains("for <bdi>com.example.Stadium</bdi> only"))
+            #expect(!answer.body.contains("com.example.Other"))
+        }
     }
 
     @Test(arguments: [
@@ -122,32 +139,34 @@ struct PageAccessTests {
     @Test func `an event is closed to it while another app takes part, and open once it is its own`() async throws {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
-        var world = try Self.world(reach: .only([samples.bundleID]))
-        #expect(try await world.get("/console/events/derby", as: "organise@").status == 200)
-        world.events.find = { _ in
-            var event = samples.event()
-            event.specification.audiences[1].id.bundleID = other
-            return event
+        try await withDatabase { test in
+            var world = try await Self.open(test.database, reach: .only([samples.bundleID]))
+            #expect(try await world.get("/console/events/derby", as: "organise@").status == 200)
+            world.events.find = { _ in
+                var event = samples.event()
+                event.specification.audiences[1].id.bundleID = other
+                return event
+            }
+            let answer = try await world.get("/console/events/derby", as: "organise@")
+            #expect(answer.status == 404)
+            #expect(!answer.body.contains("com.example.Other"))
         }
-        let answer = try await world.get("/console/events/derby", as: "organise@")
-        #expect(answer.status == 404)
-        #expect(!answer.body.contains("com.example.Other"))
     }
 
     @Test func `the overview shows a key of one app that app's quotas`() async throws {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
-        var world = ConsoleWorld()
-        world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
-        world.quotaHistory.list = { _ in [] }
-        world.channels.count = {
-            var foreign = samples.quota()
-            foreign.bundleID = other
-            return [foreign, samples.quota()]
+        try await withConsole { world in
+            world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
+            world.channels.count = {
+                var foreign = samples.quota()
+                foreign.bundleID = other
+                return [foreign, samples.quota()]
+            }
+            #expect(try await world.get("/console", as: "operate").body.contains("com.example.Other"))
+            let bound = try await world.get("/console", as: "operate@")
+            #expect(bound.body.contains("com.example.Stadium"))
+            #expect(!bound.body.contains("com.example.Other"))
         }
-        #expect(try await world.get("/console", as: "operate").body.contains("com.example.Other"))
-        let bound = try await world.get("/console", as: "operate@")
-        #expect(bound.body.contains("com.example.Stadium"))
-        #expect(!bound.body.contains("com.example.Other"))
     }
 }

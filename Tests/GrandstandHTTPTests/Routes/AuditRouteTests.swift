@@ -1,8 +1,9 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
 internal import GrandstandTestKit
-internal import PortFakes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandHTTP
@@ -11,25 +12,16 @@ internal import Testing
 struct AuditRouteTests {
     private static let path = "/v1/audit-log"
 
-    private static func world(_ wanted: AuditFilter, _ page: PageRequest = PageRequest(limit: 50)) -> RouteWorld {
-        var world = RouteWorld()
-        world.auditLog.list = { filter, asked in
-            guard filter == wanted, asked == page else { throw Unasked() }
-            return Page(
-                items: [
-                    AuditEntry(
-                        id: 7, at: RouteWorld.now, actor: "key:ops", keyID: Sample.id, action: .channelRefused,
-                        subject: .init(
-                            bundleID: Sample.stadium, environment: .production, channel: Sample.id, channelID: "abc==",
-                            eventKey: Sample.derby),
-                        reason: "why", signingKey: "KEY1234567",
-                        answer: APNsRecord(status: 400, reason: "BadPriority", requestID: nil)),
-                    AuditEntry(
-                        id: 6, at: RouteWorld.now, actor: "grandstand", keyID: nil, action: .eventExpired,
-                        subject: .init(), reason: nil, signingKey: nil, answer: nil),
-                ], nextCursor: "6")
-        }
-        return world
+    /// Adds an entry as stores write it.
+    private static func add(
+        _ id: Int, at: Date = RouteWorld.now, by actor: String = "key:ops", _ action: AuditAction = .channelRefused,
+        of bundleID: BundleID = Sample.other, to world: RouteWorld
+    ) async throws {
+        try await world.database.query(
+            """
+            insert into audit_log (id, at, actor, action, bundle_id) overriding system value
+            values (\(id), \(at), \(actor), \(action.rawValue)::text::audit_action, \(bundleID.rawValue))
+            """)
     }
 
     static let refusals: [Refusal] = [
@@ -47,35 +39,59 @@ struct AuditRouteTests {
     func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test func `entries are answered whole, and what does not apply is null`() async throws {
-        let text = try await Self.world(AuditFilter())("GET", Self.path, as: "gs_operate").text
-        #expect(
-            text
-                == #"{"items":[{"id":"7","at":"2026-11-21T20:45:00.000Z","actor":"key:ops","#
-                + #""keyId":"11111111-2222-4333-8444-555555555555","action":"channel.refused","#
-                + #""bundleId":"com.example.Stadium","environment":"production","#
-                + #""channel":"11111111-2222-4333-8444-555555555555","channelId":"abc==","eventKey":"derby","#
-                + #""broadcast":null,"reason":"why","signingKey":"KEY1234567","#
-                + #""apns":{"status":400,"reason":"BadPriority","requestId":null}},"#
-                + #"{"id":"6","at":"2026-11-21T20:45:00.000Z","actor":"grandstand","keyId":null,"#
-                + #""action":"event.expired","bundleId":null,"environment":null,"channel":null,"channelId":null,"#
-                + #""eventKey":null,"broadcast":null,"reason":null,"signingKey":null,"apns":null}],"nextCursor":"6"}"#)
+        try await withRoutes { world in
+            try await Self.add(5, to: world)
+            try await world.database.query(
+                """
+                insert into audit_log (id, at, actor, api_key, action, bundle_id, environment, channel, channel_id,
+                    event_key, reason, signing_key, apns_status, apns_reason)
+                overriding system value
+                values (7, \(RouteWorld.now), 'key:ops', \(Sample.id), 'channel.refused', 'com.example.Stadium',
+                    'production', \(Sample.id), 'abc==', 'derby', 'why', 'KEY1234567', 400, 'BadPriority'),
+                    (6, \(RouteWorld.now), 'grandstand', null, 'event.expired', null, null, null, null, null, null,
+                    null, null, null)
+                """)
+            let text = try await world("GET", Self.path + "?limit=2", as: "gs_operate").text
+            #expect(
+                text
+                    == #"{"items":[{"id":"7","at":"2026-11-21T20:45:00.000Z","actor":"key:ops","#
+                    + #""keyId":"11111111-2222-4333-8444-555555555555","action":"channel.refused","#
+                    + #""bundleId":"com.example.Stadium","environment":"production","#
+                    + #""channel":"11111111-2222-4333-8444-555555555555","channelId":"abc==","eventKey":"derby","#
+                    + #""broadcast":null,"reason":"why","signingKey":"KEY1234567","#
+                    + #""apns":{"status":400,"reason":"BadPriority","requestId":null}},"#
+                    + #"{"id":"6","at":"2026-11-21T20:45:00.000Z","actor":"grandstand","keyId":null,"#
+                    + #""action":"event.expired","bundleId":null,"environment":null,"channel":null,"channelId":null,"#
+                    + #""eventKey":null,"broadcast":null,"reason":null,"signingKey":null,"apns":null}],"nextCursor":"6"}"#
+            )
+        }
     }
 
     @Test func `the log is narrowed and paged as the query says`() async throws {
-        let filter = AuditFilter(
-            actor: "key:ops", action: .channelRefused, bundleID: Sample.other, from: RouteWorld.now,
-            to: RouteWorld.now.addingTimeInterval(60))
-        let query =
-            "?actor=key%3Aops&action=channel.refused&bundleId=com.example.Other&from=2026-11-21T20:45:00Z"
-            + "&to=2026-11-21T20:46:00Z&limit=5&cursor=9"
-        let world = Self.world(filter, PageRequest(limit: 5, cursor: "9"))
-        #expect(try await world("GET", Self.path + query).status == 200)
+        try await withRoutes { world in
+            let now = RouteWorld.now
+            for id in [1, 9] { try await Self.add(id, to: world) }
+            try await Self.add(2, by: "key:other", to: world)
+            try await Self.add(3, .channelCreated, to: world)
+            try await Self.add(4, of: Sample.stadium, to: world)
+            try await Self.add(5, at: now.addingTimeInterval(-1), to: world)
+            try await Self.add(6, at: now.addingTimeInterval(60), to: world)
+            let query =
+                "?actor=key%3Aops&action=channel.refused&bundleId=com.example.Other&from=2026-11-21T20:45:00Z"
+                + "&to=2026-11-21T20:46:00Z&limit=5&cursor=9"
+            let answer = try await world("GET", Self.path + query)
+            #expect(answer.items.map { $0["id"] as? String } == ["1"])
+        }
     }
 
     @Test func `a key of one app reads of that app only, asked for or not`() async throws {
-        for (query, asked) in [("", nil), ("?bundleId=com.example.Stadium", Sample.stadium)] {
-            let world = Self.world(AuditFilter(bundleID: asked, within: .only([Sample.stadium])))
-            #expect(try await world("GET", Self.path + query, as: "gs_stadium").status == 200, "\(query)")
+        try await withRoutes { world in
+            try await Self.add(1, of: Sample.stadium, to: world)
+            try await Self.add(2, of: Sample.other, to: world)
+            for query in ["", "?bundleId=com.example.Stadium"] {
+                let answer = try await world("GET", Self.path + query, as: "gs_stadium")
+                #expect(answer.items.map { $0["id"] as? String } == ["1"], "\(query)")
+            }
         }
         let other = try await RouteWorld()("GET", Self.path + "?bundleId=com.example.Other", as: "gs_stadium")
         #expect(other.status == 403)

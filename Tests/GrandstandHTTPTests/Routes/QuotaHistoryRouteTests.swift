@@ -1,49 +1,56 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import HTTPTypes
-internal import PortFakes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandHTTP
 
 /// `/v1/quotas/history`.
 struct QuotaHistoryRouteTests {
-    private static func sample(_ minutes: Double) -> QuotaSample {
-        QuotaSample(
-            bundleID: Sample.stadium, environment: .production, at: RouteWorld.now.addingTimeInterval(60 * minutes),
-            used: 5, reserved: 1, peak: 7, limit: 100, created: 3, deleted: 2)
-    }
-
-    /// Answers what it was asked for only.
-    private static func world(_ wanted: @escaping @Sendable (QuotaHistory) -> Bool = { _ in true }) -> RouteWorld {
-        var world = RouteWorld()
-        world.quotaHistory.list = { history in
-            guard wanted(history) else { throw Unasked() }
-            return [sample(-5), sample(0)]
+    /// A world with two samples of each of two apps.
+    private static func withSamples(_ body: (RouteWorld) async throws -> Void) async throws {
+        try await withRoutes { world in
+            for app in [Sample.stadium, Sample.other] {
+                _ = try await PostgresAppStore(world.database).put(
+                    .sample(app.rawValue, at: RouteWorld.now), by: .server)
+            }
+            try await world.database.query(
+                """
+                insert into quota_samples
+                select a.bundle_id, 'production', 300, \(RouteWorld.now) - minutes * interval '1 minute', 5, 1, 7, 100, 3, 2
+                from apps a, unnest(array[0, 5]) as minutes
+                """)
+            try await body(world)
         }
-        return world
     }
 
     @Test func `a step has its numbers, as JSON and as CSV`() async throws {
-        let answer = try await Self.world()("GET", "/v1/quotas/history", as: "gs_operate")
-        #expect(answer.status == 200)
-        #expect(answer.json["step"] as? Int == 300)
-        let first = [
-            #"{"bundleId":"com.example.Stadium","environment":"production","at":"2026-11-21T20:40:00.000Z","#,
-            #""used":5,"reserved":1,"peak":7,"limit":100,"created":3,"deleted":2}"#,
-        ].joined()
-        #expect(answer.text.contains(first), "\(answer.text)")
-        let csv = try await Self.world()(
-            "GET", "/v1/quotas/history", headers: ["Accept": "application/xml;q=0.5, text/csv"], as: "gs_operate")
-        #expect(csv.headers[.contentType]?.hasPrefix("text/csv") == true)
-        #expect(
-            csv.text == """
-                bundleId,environment,at,used,reserved,peak,limit,created,deleted\r
-                com.example.Stadium,production,2026-11-21T20:40:00.000Z,5,1,7,100,3,2\r
-                com.example.Stadium,production,2026-11-21T20:45:00.000Z,5,1,7,100,3,2\r
+        try await Self.withSamples { world in
+            let answer = try await world("GET", "/v1/quotas/history", as: "gs_operate")
+            #expect(answer.status == 200)
+            #expect(answer.json["step"] as? Int == 300)
+            let first = [
+                #"{"bundleId":"com.example.Stadium","environment":"production","at":"2026-11-21T20:40:00.000Z","#,
+                #""used":5,"reserved":1,"peak":7,"limit":100,"created":3,"deleted":2}"#,
+            ].joined()
+            #expect(answer.text.contains(first), "\(answer.text)")
+            let csv = try await world(
+                "GET", "/v1/quotas/history", headers: ["Accept": "application/xml;q=0.5, text/csv"], as: "gs_operate")
+            #expect(csv.headers[.contentType]?.hasPrefix("text/csv") == true)
+            #expect(
+                csv.text == """
+                    bundleId,environment,at,used,reserved,peak,limit,created,deleted\r
+                    com.example.Other,production,2026-11-21T20:40:00.000Z,5,1,7,100,3,2\r
+                    com.example.Other,production,2026-11-21T20:45:00.000Z,5,1,7,100,3,2\r
+                    com.example.Stadium,production,2026-11-21T20:40:00.000Z,5,1,7,100,3,2\r
+                    com.example.Stadium,production,2026-11-21T20:45:00.000Z,5,1,7,100,3,2\r
 
-                """)
+                    """)
+        }
     }
 
     @Test(arguments: [
@@ -55,43 +62,45 @@ struct QuotaHistoryRouteTests {
     ]) func `what is taken more gladly is answered, and caches know that it depends`(accept: String, isCSV: Bool)
         async throws
     {
-        let answer = try await Self.world()("GET", "/v1/quotas/history", headers: ["Accept": accept], as: "gs_operate")
-        #expect(answer.headers[.contentType]?.hasPrefix(isCSV ? "text/csv" : "application/json") == true)
-        #expect(answer.headers[.vary] == "Accept")
+        try await Self.withSamples { world in
+            let answer = try await world("GET", "/v1/quotas/history", headers: ["Accept": accept], as: "gs_operate")
+            #expect(answer.headers[.contentType]?.hasPrefix(isCSV ? "text/csv" : "application/json") == true)
+            #expect(answer.headers[.vary] == "Accept")
+        }
     }
 
     @Test func `it is asked as its address says, and for the last day otherwise`() async throws {
-        let now = RouteWorld.now
-        let day = Self.world {
-            $0 == QuotaHistory(from: now.addingTimeInterval(-86_400), to: now, step: 300)
+        try await Self.withSamples { world in
+            #expect(try await world("GET", "/v1/quotas/history").items.count == 4)
+            let some = try await world(
+                "GET",
+                "/v1/quotas/history?bundleId=com.example.Stadium&environment=production&step=1d"
+                    + "&from=2026-01-01T00:00:00Z&to=2026-11-21T20:50:00Z")
+            #expect(some.json["step"] as? Int == 86_400)
+            #expect(some.items.map { $0["bundleId"] as? String } == ["com.example.Stadium"])
+            let none = try await world("GET", "/v1/quotas/history?environment=development")
+            #expect(none.status == 200 && none.items.isEmpty)
+            for (text, seconds) in [("300", 300), ("600s", 600), ("5m", 300), ("1h", 3_600), ("366d", 31_622_400)] {
+                let answer = try await world("GET", "/v1/quotas/history?step=\(text)")
+                #expect(answer.json["step"] as? Int == seconds, "\(text)")
+            }
+            // What is older than the fine samples comes by the hour, and years by the day.
+            let week = try await world("GET", "/v1/quotas/history?from=2026-11-14T00:00:00Z")
+            #expect(week.json["step"] as? Int == 3_600)
+            let year = try await world("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z")
+            #expect(year.json["step"] as? Int == 86_400)
         }
-        #expect(try await day("GET", "/v1/quotas/history").status == 200)
-        let season = Self.world {
-            $0.step == 86_400 && $0.bundleID == Sample.stadium && $0.environment == .development
-                && $0.to == now.addingTimeInterval(-900)
-        }
-        let path =
-            "/v1/quotas/history?bundleId=com.example.Stadium&environment=development&step=1d"
-            + "&from=2026-01-01T00:00:00Z&to=2026-11-21T20:30:00Z"
-        #expect(try await season("GET", path).status == 200)
-        for (text, seconds) in [("300", 300), ("600s", 600), ("5m", 300), ("1h", 3_600), ("366d", 31_622_400)] {
-            let answer = try await Self.world { $0.step == seconds }("GET", "/v1/quotas/history?step=\(text)")
-            #expect(answer.status == 200, "\(text)")
-        }
-        // What is older than the fine samples comes by the hour, and years by the day.
-        let week = Self.world { $0.step == 3_600 }
-        #expect(try await week("GET", "/v1/quotas/history?from=2026-11-14T00:00:00Z").status == 200)
-        let year = Self.world { $0.step == 86_400 }
-        #expect(try await year("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z").status == 200)
     }
 
     @Test func `a key of one app sees its own, and a key without the scope sees nothing`() async throws {
-        let world = Self.world { $0.reach == .only([Sample.stadium]) }
-        #expect(try await world("GET", "/v1/quotas/history", as: "gs_stadium").status == 200)
-        let other = "/v1/quotas/history?bundleId=com.example.Other"
-        #expect(try await world("GET", other, as: "gs_stadium").slug == "forbidden")
-        for secret in ["gs_organise", "gs_lookup"] {
-            #expect(try await world("GET", "/v1/quotas/history", as: secret).slug == "forbidden")
+        try await Self.withSamples { world in
+            let own = try await world("GET", "/v1/quotas/history", as: "gs_stadium")
+            #expect(own.items.map { $0["bundleId"] as? String } == ["com.example.Stadium", "com.example.Stadium"])
+            let other = "/v1/quotas/history?bundleId=com.example.Other"
+            #expect(try await world("GET", other, as: "gs_stadium").slug == "forbidden")
+            for secret in ["gs_organise", "gs_lookup"] {
+                #expect(try await world("GET", "/v1/quotas/history", as: secret).slug == "forbidden")
+            }
         }
     }
 
@@ -111,10 +120,29 @@ struct QuotaHistoryRouteTests {
     }
 
     @Test func `more samples than an answer has are refused, not cut`() async throws {
-        var world = RouteWorld()
-        world.quotaHistory.list = { _ in (0...QuotaHistory.maximum).map { Self.sample(Double($0)) } }
-        let answer = try await world("GET", "/v1/quotas/history")
-        #expect(answer.pointers == ["step"])
-        #expect(answer.detail.contains("one app"))
+        try await Self.withSamples { world in
+            // 301 apps with 34 steps each.
+            try await world.database.query(
+                """
+                with app as (
+                    insert into apps (bundle_id, name, team_id, key_id, channel_limit, created_at, updated_at)
+                    select 'com.example.a' || n, 'x', 'TEAM123456', 'KEY1234567', 1, now(), now() from generate_series(1, 301) n
+                    returning bundle_id
+                ), environment as (
+                    insert into app_environments (bundle_id, environment, reconciled_at)
+                    select bundle_id, 'production', now() from app
+                )
+                select
+                """)
+            try await world.database.query(
+                """
+                insert into quota_samples
+                select bundle_id, 'production', 300, \(RouteWorld.now) - n * interval '5 minutes', 5, 1, 7, 100, 3, 2
+                from apps, generate_series(2, 35) n
+                """)
+            let answer = try await world("GET", "/v1/quotas/history")
+            #expect(answer.pointers == ["step"])
+            #expect(answer.detail.contains("one app"))
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
 internal import GrandstandTestKit
 internal import HTTPTypes
 internal import JSON
@@ -54,25 +55,25 @@ struct StateRouteTests {
     }
 
     @Test func `a content type is declared, shown with its tag, and not found under another name`() async throws {
-        var world = RouteWorld()
-        world.apps.find = { bundleID in
-            App(bundleID: bundleID, name: "x", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"))
-        }
-        world.contentTypes.write = { type, condition in
-            #expect(condition == .versions([7]))
-            return (
-                DeclaredContentType(type: type, createdAt: RouteWorld.now, updatedAt: RouteWorld.now, version: 8),
-                false, []
+        try await withRoutes { world in
+            world.apps.find = { _ in Sample.app() }
+            _ = try await PostgresAppStore(world.database).put(Sample.app(), by: .server)
+            let body =
+                #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}], "stamp": {"member": "/at", "as": "unix"}}"#
+            let created = try await world("PUT", Self.type, Array(body.utf8), as: "gs_organise")
+            #expect(created.status == 201, "\(created.text)")
+            let shown = try await world("GET", Self.type, as: "gs_organise")
+            #expect(shown.headers[.eTag] != nil && shown.headers[.eTag] == created.headers[.eTag])
+            let stale = try await world(
+                "PUT", Self.type, Array(body.utf8), headers: ["If-Match": #""7""#], as: "gs_organise")
+            #expect(stale.slug == "version-mismatch")
+            let answer = try await world(
+                "PUT", Self.type, Array(body.utf8), headers: ["If-Match": shown.headers[.eTag] ?? ""], as: "gs_organise"
             )
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.text.contains(#""check":"warn","versions":[{"name":"3.2","schema":{"type": "object"}}]"#))
+            #expect(answer.text.hasSuffix(#""mismatches":[]}"#))
+            #expect(try await world("GET", Self.type + "2", as: "gs_organise").slug == "content-not-found")
         }
-        world.contentTypes.find = { _, _ in nil }
-        let body =
-            #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}], "stamp": {"member": "/at", "as": "unix"}}"#
-        let answer = try await world(
-            "PUT", Self.type, Array(body.utf8), headers: ["If-Match": #""7""#], as: "gs_organise")
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(answer.text.contains(#""check":"warn","versions":[{"name":"3.2","schema":{"type": "object"}}]"#))
-        #expect(answer.text.hasSuffix(#""mismatches":[]}"#))
-        #expect(try await world("GET", Self.type, as: "gs_organise").slug == "content-not-found")
     }
 }

@@ -1,5 +1,7 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
@@ -9,24 +11,19 @@ internal import Synchronization
 
 @testable internal import GrandstandHTTP
 
-/// The console's pages behind their router, over ports that are functions: no socket, no database, no server around it.
+/// The console's pages behind their router, with no socket and no server around it. Some ports are functions; the stores
+/// are on a database (`withConsole`).
 struct ConsoleWorld {
+    /// The one that is away answers nobody.
+    var database = Database.away
     var apps = FakeApps()
-    /// Without content types, if a test does not say otherwise.
-    var contentTypes = {
-        var contents = FakeContents()
-        contents.list = { _, _ in Page(items: [], nextCursor: nil) }
-        return contents
-    }()
     var channels = FakeChannels()
     var events = FakeEvents()
     var outbox = FakeOutbox()
     var quirks = FakeQuirks()
-    var auditLog = FakeAuditLog()
     var reconciliations = FakeReconciliations()
     var starts = FakeStarts()
     var gateway = FakeGateway()
-    var quotaHistory = FakeQuotaHistory()
     var ledger = FakeLedger()
     var webhooks = FakeWebhooks()
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
@@ -154,12 +151,11 @@ struct ConsoleWorld {
     }
 
     private func console() throws -> Console {
-        var world = RouteWorld()
+        var world = RouteWorld(database: database)
         (world.apps, world.channels, world.events, world.outbox) = (apps, channels, events, outbox)
-        world.contentTypes = contentTypes
-        (world.quirks, world.auditLog, world.reconciliations) = (quirks, auditLog, reconciliations)
+        (world.quirks, world.reconciliations) = (quirks, reconciliations)
         (world.starts, world.gateway, world.ledger) = (starts, gateway, ledger)
-        (world.webhooks, world.quotaHistory) = (webhooks, quotaHistory)
+        world.webhooks = webhooks
         return Console(
             world.dependencies(now: now),
             Console.Sources(
@@ -167,6 +163,14 @@ struct ConsoleWorld {
                 activity: { [activity] reach, _ in try activity(reach) },
                 watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) }),
             templates: try ConsoleTemplates())
+    }
+}
+
+/// Runs a test with the console over a database of its own.
+func withConsole(_ body: (inout ConsoleWorld) async throws -> Void) async throws {
+    try await withDatabase {
+        var world = ConsoleWorld(database: $0.database)
+        try await body(&world)
     }
 }
 

@@ -3,19 +3,24 @@ internal import ContractKit
 internal import Foundation
 internal import Grandstand
 internal import GrandstandService
+internal import GrandstandStore
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import PortFakes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Every route of a server, behind the router, the gate and the middleware that it has, over ports that are functions:
-/// no socket and no database.
+/// Every route of a server, behind the router, the gate and the middleware that it has: no socket. Some ports are
+/// functions; the stores are on a database (`withRoutes`).
 struct RouteWorld {
+    /// The one that is away answers nobody.
+    var database = Database.away
     var apps = FakeApps()
     var events = FakeEvents()
     /// Where lookups find events: nothing is in memory.
@@ -28,12 +33,9 @@ struct RouteWorld {
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
     var webhooks = FakeWebhooks()
-    var quotaHistory = FakeQuotaHistory()
-    var contentTypes = FakeContents()
     var installations = FakeInstallations()
     var receipts = FakeReceipts()
     var sampling = ReceiptSampling(share: 1)
-    var auditLog = FakeAuditLog()
     var idempotency = FakeIdempotency()
     /// Counts over all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
@@ -71,7 +73,7 @@ struct RouteWorld {
     /// Live views that nobody feeds.
     static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
         LiveViews(
-            store: Silence(), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
+            store: PostgresLiveStore(.away), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
             now: { now }, logger: logger)
     }
 
@@ -137,7 +139,8 @@ struct RouteWorld {
     private var router: Router<APIContext> {
         RouteTable(routes: api.table.routes + api.health().routes + others).router(
             authenticator: RequestAuthenticator(
-                keys: FakeKeys(Self.keys), uses: NoUses(), limits: limits, now: { Self.now }, onTrust: { _ in }),
+                keys: FakeKeys(Self.keys), uses: KeyUses(logger: Self.logger, record: { _ in }),
+                limits: limits, now: { Self.now }, onTrust: { _ in }),
             idempotency: Idempotency(store: idempotency, now: { Self.now }),
             middleware: .init(
                 headers: StandingHeaders(isSecure: false), logger: Self.logger, onAnswer: { _, _, _, _ in }),
@@ -158,26 +161,42 @@ struct RouteWorld {
             management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
             logger: Self.logger)
         return API.Dependencies(
-            apps: apps, contentTypes: contentTypes, channels: channels, events: events, starts: starts,
+            apps: apps, contentTypes: PostgresContentStore(database), channels: channels, events: events,
+            starts: starts,
             lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
             contents: { [events, now] name in
                 try await events.lookups(of: [name], contentState: true, now: now())[name].map { LookupAnswer($0) }
             }, outbox: outbox, keys: FakeKeys(Self.keys),
             access: .init(
-                ledger: ledger, memory: FakeKeys(Self.keys), uses: NoUses(), idempotency: idempotency,
+                ledger: ledger, memory: FakeKeys(Self.keys), uses: KeyUses(logger: Self.logger, record: { _ in }),
+                idempotency: idempotency,
                 limits: limits, isSecure: false, logger: Self.logger, metrics: NoMetrics(),
                 hasOwnOperationsPort: false),
-            quirks: quirks, auditLog: auditLog, reconciliations: reconciliations, gateway: gateway,
+            quirks: quirks, auditLog: PostgresAuditLog(database), reconciliations: reconciliations, gateway: gateway,
             channelOperations: operations,
             reconciliationOperations: ReconciliationOperations(
                 store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
             reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100),
             intake: Intake(outbox: outbox, now: now),
-            quotaHistory: quotaHistory,
+            quotaHistory: PostgresQuotaHistory(database),
             webhooks: webhooks, webhookNetworks: NetworkGuard(),
             installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
             readiness: { Readiness(database: true) }, tenure: ChannelTenure(), now: now)
     }
+}
+
+/// Runs a test with the routes over a database of its own.
+func withRoutes(_ body: (inout RouteWorld) async throws -> Void) async throws {
+    try await withDatabase {
+        var world = RouteWorld(database: $0.database)
+        try await body(&world)
+    }
+}
+
+extension Database {
+    /// A database that nobody can reach.
+    static let away = Database(
+        PostgresPool(configuration: .stores(connectionString: "host=/nowhere"), logger: RouteWorld.logger))
 }
 
 /// Counts nothing.

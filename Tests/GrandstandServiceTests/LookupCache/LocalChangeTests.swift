@@ -24,7 +24,7 @@ struct LocalChangeTests {
             replica.changed([.event(LookupWorld.key("derby"))])
             #expect(LookupWorld.known(replica) == nil)
             async let answer = replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
-            while replica.marks.waitingCount == 0 { await Task.yield() }
+            while replica.state.withLock(\.waiting.isEmpty) { await Task.yield() }
             valve.open()
             let told = try await answer
             #expect(LookupWorld.channelID(told.answer) == "two")
@@ -62,6 +62,45 @@ struct LocalChangeTests {
                 try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("cup"))
             }
             #expect(refusal?.kind == .storeUnavailable)
+        }
+    }
+
+    @Test func `a lookup waits for earlier changes, not for later ones`() async throws {
+        try await LookupWorld.withReplica { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let (first, second) = (Valve(), Valve())
+            source.state.withLock { $0.reading = first }
+            source.change(to: "two")
+            replica.changed([.event(LookupWorld.key("derby"))])
+            async let isRead = replica.isRead(LookupWorld.key("derby"))
+            while replica.state.withLock(\.waiting.isEmpty) { await Task.yield() }
+            await first.hold(1)
+            source.state.withLock { $0.reading = second }
+            // Changed again while it is being read.
+            replica.changed([.event(LookupWorld.key("derby"))])
+            first.open()
+            let wasRead = await isRead
+            #expect(wasRead)
+            #expect(LookupWorld.known(replica) == nil)
+            second.open()
+            await LookupWorld.expect("two", of: replica)
+        }
+    }
+
+    @Test func `an event that cannot be read is waited for as long as patience has it`() async throws {
+        var settings = LookupReplica.Settings()
+        settings.patience = .milliseconds(1)
+        try await LookupWorld.withReplica(settings: settings) { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let valve = Valve()
+            source.state.withLock { $0.reading = valve }
+            replica.changed([.event(LookupWorld.key("derby"))])
+            #expect(await replica.isRead(LookupWorld.key("derby")) == false)
+            #expect(await replica.isRead(LookupWorld.key("cup")))
+            #expect(LookupWorld.known(replica) == nil)
+            valve.open()
+            await LookupWorld.expect("one", of: replica)
+            #expect(await replica.isRead(nil))
         }
     }
 }

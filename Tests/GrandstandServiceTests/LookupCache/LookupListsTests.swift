@@ -25,22 +25,22 @@ struct LookupListsTests {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
         let query = LookupListQuery(topic: Topic(rawValue: "team:a"))
-        #expect(lists.known("a", ownChanges: 0, now: Self.now) == nil)
-        let body = lists.body("a", Self.app, query, ownChanges: 0, now: Self.now)
+        #expect(lists.known("a", lastOwnChange: 0, now: Self.now) == nil)
+        let body = lists.body("a", Self.app, query, lastOwnChange: 0, now: Self.now)
         #expect(
             Self.text(body)
                 == #"{"items":[{"eventKey":"derby","channelId":"one","storagePolicy":"noMessageStored","state":"scheduled","#
                 + #""startsAt":null,"endsAt":null,"name":"Match","kind":null,"topics":["team:a"]}],"nextCursor":null}"#)
-        #expect(lists.known("a", ownChanges: 0, now: Self.now) == body)
+        #expect(lists.known("a", lastOwnChange: 0, now: Self.now) == body)
         // Of another topic, or another app: nothing it says. This process's own changes are asked for again.
         lists.put(try Self.key("final"), [try Self.record("two", topic: "team:b")])
-        #expect(lists.known("a", ownChanges: 1, now: Self.now) == body)
+        #expect(lists.known("a", lastOwnChange: 1, now: Self.now) == body)
         lists.put(try Self.key("derby"), [try Self.record("three", topic: "team:a")])
-        #expect(lists.known("a", ownChanges: 1, now: Self.now) == nil)
-        let newer = lists.body("a", Self.app, query, ownChanges: 1, now: Self.now)
+        #expect(lists.known("a", lastOwnChange: 1, now: Self.now) == nil)
+        let newer = lists.body("a", Self.app, query, lastOwnChange: 1, now: Self.now)
         #expect(Self.text(newer)?.contains("three") == true)
         lists.put(try Self.key("derby"), [])
-        let empty = lists.body("a", Self.app, query, ownChanges: 2, now: Self.now)
+        let empty = lists.body("a", Self.app, query, lastOwnChange: 2, now: Self.now)
         #expect(Self.text(empty) == #"{"items":[],"nextCursor":null}"#)
     }
 
@@ -67,20 +67,20 @@ struct LookupListsTests {
     @Test func `the clock changes a body, too`() throws {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a", startsAt: Self.now + 60)])
-        let body = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
-        #expect(lists.known("a", ownChanges: 0, now: Self.now + 59) == body)
-        #expect(lists.known("a", ownChanges: 0, now: Self.now + 60) == nil)
-        let live = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now + 60)
+        let body = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now)
+        #expect(lists.known("a", lastOwnChange: 0, now: Self.now + 59) == body)
+        #expect(lists.known("a", lastOwnChange: 0, now: Self.now + 60) == nil)
+        let live = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now + 60)
         #expect(Self.text(live)?.contains(#""state":"live""#) == true)
     }
 
     @Test func `what everything was read to takes the place of all that was known`() throws {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
-        _ = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
+        _ = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now)
         lists.replace(with: LookupLists.indexes(of: [try Self.key("final"): [try Self.record("two", topic: "team:a")]]))
-        #expect(lists.known("a", ownChanges: 0, now: Self.now) == nil)
-        let body = lists.body("a", Self.app, LookupListQuery(), ownChanges: 0, now: Self.now)
+        #expect(lists.known("a", lastOwnChange: 0, now: Self.now) == nil)
+        let body = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now)
         #expect(Self.text(body)?.contains("derby") == false)
         #expect(Self.text(body)?.contains("final") == true)
     }

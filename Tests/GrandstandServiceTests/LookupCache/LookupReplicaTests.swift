@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Logging
 internal import PortFakes
 internal import Synchronization
@@ -44,7 +45,7 @@ struct LookupReplicaTests {
             source.put(newer)
             await LookupWorld.expect(newer, of: replica)
             gate.passes.continuation.yield()
-            while replica.backlog.withLock(\.isReading) { await Task.yield() }
+            while replica.state.withLock(\.backlog.isReading) { await Task.yield() }
             let isAside = replica.state.withLock { $0.readMeanwhile != nil }
             #expect(!isAside)
             #expect(LookupWorld.channelIDKnown(replica) == newer)
@@ -65,7 +66,7 @@ struct LookupReplicaTests {
             var arrivals = gate.arrivals.stream.makeAsyncIterator()
             for _ in 1...2 { await arrivals.next() }
             gate.passes.continuation.yield()
-            while replica.backlog.withLock(\.isReading) { await Task.yield() }
+            while replica.state.withLock(\.backlog.isReading) { await Task.yield() }
             #expect(before != nil)
             #expect(storage() == before)
         }

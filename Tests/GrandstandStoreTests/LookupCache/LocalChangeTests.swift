@@ -153,7 +153,7 @@ struct LocalChangeTests {
             do {
                 try await body(stores, replica) {
                     running = Task { await replica.run() }
-                    try await until("everything is read") { replica.backlog.withLock(\.isWhole) }
+                    try await until("everything is read") { replica.state.withLock(\.backlog.isWhole) }
                     changes.follow { replica.changed($0) }
                 }
             } catch {

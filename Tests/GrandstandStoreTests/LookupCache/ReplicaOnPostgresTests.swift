@@ -135,7 +135,7 @@ struct ReplicaOnPostgresTests {
                 source.release()
                 try await until("everything is read") {
                     try await stores.pool.query("select 1")
-                    return replica.replica.backlog.withLock(\.isWhole)
+                    return replica.replica.state.withLock(\.backlog.isWhole)
                 }
                 var wrong: [Int] = []
                 for number in 1...499 {

@@ -7,8 +7,10 @@ struct LookupBacklogTests {
     private let one = LookupPosition(text: "one", floor: 10)
     private let two = LookupPosition(text: "two", floor: 20)
 
+    private func key(_ name: String) throws -> EventKey { try #require(EventKey(rawValue: name)) }
+
     private func change(_ version: UInt64, _ name: String = "derby") throws -> LookupChange {
-        LookupChange(version: version, subject: .event(try #require(EventKey(rawValue: name))))
+        LookupChange(version: version, subject: .event(try key(name)))
     }
 
     /// A backlog after its first reading.
@@ -52,10 +54,10 @@ struct LookupBacklogTests {
     @Test func `what was announced is no news in the journal; a gap is, and is read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
-        #expect(backlog.take().map(\.rawValue) == ["derby"])
+        #expect(backlog.take().keys.map(\.rawValue) == ["derby"])
         let news = backlog.find([try change(11), try change(12, "cup")], from: one, to: two)
         #expect(news == [try change(12, "cup")])
-        #expect(backlog.take().map(\.rawValue) == ["cup"])
+        #expect(backlog.take().keys.map(\.rawValue) == ["cup"])
         #expect(backlog.position == two)
     }
 
@@ -72,7 +74,7 @@ struct LookupBacklogTests {
         backlog.hear(try change(11))
         _ = backlog.take()
         #expect(backlog.find([try change(11), try change(13)], from: one, to: two) == [try change(13)])
-        #expect(backlog.take().count == 1)
+        #expect(backlog.take().keys.count == 1)
     }
 
     @Test func `the journal read from where a reading did not begin says nothing`() throws {
@@ -87,9 +89,9 @@ struct LookupBacklogTests {
         var backlog = whole()
         let again = LookupPosition(text: "again", floor: 11)
         #expect(backlog.find([try change(11)], from: one, to: again) == [try change(11)])
-        #expect(backlog.take().count == 1)
+        #expect(backlog.take().keys.count == 1)
         #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
-        #expect(backlog.take().count == 1)
+        #expect(backlog.take().keys.count == 1)
         // A reading of everything begins before some of it: what is found after that counts anew.
         backlog.beginReading(at: again)
         #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
@@ -98,7 +100,7 @@ struct LookupBacklogTests {
     @Test func `what cannot be read stays to be read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
-        let keys = backlog.take()
+        let keys = backlog.take().keys
         #expect(backlog.keys.isEmpty)
         backlog.hear(try change(12, "cup"))
         backlog.giveBack(keys)
@@ -118,5 +120,70 @@ struct LookupBacklogTests {
         #expect(backlog.isWhole)
         backlog.hear(LookupChange(version: 12, subject: .everything))
         #expect(backlog.needsReading)
+    }
+
+    @Test func `another server is behind the one before it, perhaps: everything is read`() {
+        var backlog = LookupBacklog()
+        var (first, second, third) = (one, two, two)
+        (first.server, second.server, third.server) = ("a", "a", "b")
+        backlog.beginReading(at: first)
+        backlog.endReading(complete: true)
+        _ = backlog.find([], from: first, to: second)
+        #expect(backlog.isWhole)
+        #expect(backlog.isIdle)
+        _ = backlog.find([], from: second, to: third)
+        #expect(backlog.needsReading)
+        #expect(!backlog.isIdle)
+    }
+
+    @Test func `everything is read by one at a time`() {
+        var backlog = LookupBacklog()
+        let first = (backlog.startReading(), backlog.startReading())
+        #expect(first == (true, false))
+        backlog.beginReading(at: one)
+        backlog.forgetPosition()
+        let meanwhile = backlog.startReading()
+        #expect(!meanwhile)
+        backlog.endReading(complete: true)
+        let second = backlog.startReading()
+        #expect(second)
+        backlog.endReading(complete: false)
+        let again = backlog.startReading()
+        #expect(again)
+    }
+
+    @Test func `an own change is read in a round that began after it, and in no other`() throws {
+        var backlog = whole()
+        let (derby, cup) = (try key("derby"), try key("cup"))
+        let moment = ContinuousClock.now
+        let early = backlog.take()
+        backlog.change([derby], at: moment)
+        #expect(backlog.unread(derby)?.at == moment)
+        #expect(backlog.unread(cup) == nil)
+        backlog.read(derby, in: early)
+        #expect(backlog.unread(derby)?.at == moment)
+        let late = backlog.take()
+        #expect(late.keys == [derby])
+        // Changed again while it is being read.
+        backlog.change([derby], at: moment + .seconds(1))
+        backlog.read(derby, in: late)
+        #expect(backlog.unread(derby)?.at == moment + .seconds(1))
+        backlog.change([cup], at: moment + .seconds(2))
+        #expect(backlog.unread?.at == moment + .seconds(1))
+        let last = backlog.take()
+        #expect(Set(last.keys) == [derby, cup])
+        for key in last.keys { backlog.read(key, in: last) }
+        #expect(backlog.unread == nil)
+    }
+
+    @Test func `an own change has a number of its own; a change of nothing has none`() throws {
+        var backlog = whole()
+        backlog.change([try key("derby")], at: .now)
+        let first = backlog.lastOwnChange
+        _ = backlog.take()
+        backlog.change([], at: .now)
+        #expect(backlog.lastOwnChange == first)
+        backlog.change([try key("derby")], at: .now)
+        #expect(backlog.lastOwnChange > first)
     }
 }

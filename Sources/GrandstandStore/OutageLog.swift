@@ -5,7 +5,7 @@ internal import Synchronization
 /// Logs an outage of repeated work: a warning when it begins and a notice when it ends.
 ///
 /// Logging every failure of a frequent loop would hide other messages. Logging nothing would hide the cause.
-package final class OutageLog: OutageReporter {
+package final class OutageLog: Sendable {
     private struct Outage {
         let since = ContinuousClock.now
         /// Whether the warning was logged.
@@ -43,6 +43,7 @@ package final class OutageLog: OutageReporter {
             metadata: ["error": "\(error)"])
     }
 
+    /// Records that the work was done.
     package func worked() {
         let past = outage.withLock { outage in
             defer { outage = nil }
@@ -54,16 +55,5 @@ package final class OutageLog: OutageReporter {
             metadata: [
                 "failures": "\(past.failures)", "seconds": "\((ContinuousClock.now - past.since).components.seconds)",
             ])
-    }
-}
-
-extension Logger {
-    /// Logs a failure that does not stop the work. If a stop has cancelled the task, only a debug line is logged.
-    func failed(
-        _ what: Logger.Message, _ error: any Error, at level: Logger.Level = .error, _ metadata: Logger.Metadata = [:]
-    ) {
-        let metadata = metadata.merging(["error": "\(error)"]) { given, _ in given }
-        guard !Task.isCancelled else { return debug("cut off by a stop", metadata: metadata) }
-        log(level: level, what, metadata: metadata)
     }
 }

@@ -1,9 +1,8 @@
 internal import Grandstand
-internal import Logging
-internal import Synchronization
+internal import GrandstandTestKit
 internal import Testing
 
-@testable internal import GrandstandService
+@testable internal import GrandstandStore
 
 /// An outage is told of once when it begins and once when it is over.
 struct OutageLogTests {
@@ -21,27 +20,5 @@ struct OutageLogTests {
                 "warning the thing could not be read; trying again", "notice over: the thing could not be read",
                 "warning the thing could not be read; trying again",
             ])
-    }
-}
-
-/// What was logged at info and above.
-final class LogLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel: Logger.Level = .info
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.lines.withLock { $0.append("\(event.level) \(event.message)") } }
     }
 }

@@ -1,19 +1,4 @@
-package import APNsWire
 package import FoundationEssentials
-
-/// The send rates that replicas learned for apps that APNs throttles.
-package protocol SendRateStore: Sendable {
-    /// Stores the rates that this replica has learned in an environment, in place of its earlier ones, and reads those
-    /// of the other replicas. Webhooks are informed when an app gets its first row and when its last row is removed.
-    ///
-    /// - Returns: all known rates, including those of this replica.
-    func exchange(
-        _ rates: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
-    ) async throws -> [LearnedRate]
-
-    /// The throttled apps, with the number of their waiting lanes and the rates of all replicas.
-    func throttles(now: Date) async throws -> [Throttle]
-}
 
 /// The rate of one app and API on one replica.
 package struct LearnedRate: Sendable, Hashable {

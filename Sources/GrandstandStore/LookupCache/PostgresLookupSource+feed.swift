@@ -1,14 +1,61 @@
 package import Grandstand
 internal import Postgres
+internal import Synchronization
 
-/// The journal: a row of `lookup_journal` for each transaction and subject. PostgreSQL snapshots show which rows became
-/// visible since the last read. A sequence cannot, because transactions commit in another order than they begin.
+/// Triggers announce each change in its transaction in three ways: a notification to every process that listens, a notice
+/// to the session that made the change, and a row of `lookup_journal` for processes that received neither.
+///
+/// PostgreSQL snapshots show which rows of the journal became visible since the last read. A sequence cannot, because
+/// transactions commit in another order than they begin.
 extension PostgresLookupSource {
+    // MARK: Announcements
+
+    private static let channel = "grandstand_lookup"
+
+    package func announcements() -> AsyncStream<LookupAnnouncement> {
+        if isStandby { return AsyncStream { $0.finish() } }
+        let notifications = database.pool.notifications(on: [Self.channel])
+        return AsyncStream { continuation in
+            let task = Task {
+                for await notification in notifications {
+                    switch notification {
+                    case .listening: continuation.yield(.listening)
+                    case .notification(_, let payload):
+                        guard let change = Self.change(payload) else { continue }
+                        continuation.yield(.change(change))
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// A notification's payload: the version and the subject.
+    private static func change(_ payload: String) -> LookupChange? {
+        let parts = payload.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let version = UInt64(parts[0]), let subject = Self.subject(parts[1]) else { return nil }
+        return LookupChange(version: version, subject: subject)
+    }
+
+    /// What has changed, in the triggers' words; `nil` for words of another version.
+    static func subject(_ text: some StringProtocol) -> LookupChange.Subject? {
+        switch text {
+        case "events": .everything
+        case "keys": .keys
+        case _ where text.hasPrefix("event "): EventKey(rawValue: String(text.dropFirst(6))).map { .event($0) }
+        default: nil
+        }
+    }
+
+    // MARK: The journal
+
     package func position() async throws -> LookupPosition { try await changes(since: .newest).position }
 
     package func changes(
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
+        if isStandby { return try await changesAtStandby(since: position) }
         let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
         let (changes, end) = try Self.read(rows) ?? ([], position)
         // A standby knows its age only from commits. If nothing changed and a standby is connected, commit once without
@@ -23,9 +70,9 @@ extension PostgresLookupSource {
     ///
     /// A standby's snapshot does not list running transactions. So the position is its xmin: rows may be read twice,
     /// but none is missed. The age is queried first, so that the data is at least as recent.
-    func changesAtStandby(
+    private func changesAtStandby(
         since position: LookupPosition
-    ) async throws -> (changes: [LookupChange], position: LookupPosition, server: String) {
+    ) async throws -> (changes: [LookupChange], position: LookupPosition) {
         let rows = try await database.pipeline([
             """
             select case when r.standby then coalesce(pg_last_xact_replay_timestamp(), to_timestamp(0)) end as as_of,
@@ -42,7 +89,8 @@ extension PostgresLookupSource {
         ])
         var (changes, end) = try Self.read(rows[1]) ?? ([], position)
         end.asOf = try rows[0][0].decode("as_of")
-        return (changes, end, try rows[0][0].decode("server"))
+        end.server = try rows[0][0].decode("server")
+        return (changes, end)
     }
 
     /// - Parameter point: the journal's current position, as an SQL expression.
@@ -72,6 +120,8 @@ extension PostgresLookupSource {
     }
 
     package func tidy() async throws {
+        // At a standby, the processes that write do it.
+        if isStandby { return }
         try await database.query(
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
     }
@@ -83,4 +133,27 @@ extension PostgresLookupSource {
 extension LookupPosition {
     /// A position after which nothing is new, used to ask for the journal's present position.
     static var newest: LookupPosition { LookupPosition(text: "1:1:", floor: .max) }
+}
+
+/// Changes of lookups' answers by this process's own transactions. They are reported when the transaction is over and
+/// before its caller continues. The triggers that announce changes to other processes send these sessions a notice.
+/// That saves a round trip to the journal, and costs nothing for transactions that change no answer.
+package final class LocalChanges: Sendable {
+    private let hearer = Mutex<(@Sendable ([LookupChange.Subject]) -> Void)?>(nil)
+
+    package init() {}
+
+    /// - Parameter hear: called with the subjects of each transaction that had some. It must not block.
+    package func follow(_ hear: @escaping @Sendable ([LookupChange.Subject]) -> Void) {
+        hearer.withLock { $0 = hear }
+    }
+
+    var notices: PostgresNotices {
+        PostgresNotices(sqlState: PostgresSQLState(rawValue: "GS001")) { [self] messages in
+            hearer.withLock(\.self)?(messages.compactMap(PostgresLookupSource.subject))
+        }
+    }
+
+    /// The setting that a session needs so that the triggers notify it, whatever the role's own settings are.
+    static let sessionSettings = ["grandstand.notices": "on", "client_min_messages": "notice"]
 }
