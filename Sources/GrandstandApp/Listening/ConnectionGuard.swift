@@ -60,8 +60,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func receivedEnd() { deadlines.receivedEnd(at: Self.now) }
 
-    func answered() {
-        deadlines.answered(at: Self.now)
+    func answered(_ count: Int = 1) {
+        deadlines.answered(count, at: Self.now)
+        if let context { arm(context) }
+    }
+
+    func finished() {
+        deadlines.finished(at: Self.now)
         if let context { arm(context) }
     }
 
