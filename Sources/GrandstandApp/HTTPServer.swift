@@ -14,7 +14,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
     let responder: Responder
     /// Answers lookups before routing; `nil`: this listener has no lookups.
     let lookups: LookupResponder?
-    /// Chooses the connection to close when there are too many; `nil`: no connection is closed.
+    /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
     let shares: ConnectionShares?
     /// `nil`: plain HTTP.
     let certificates: TLSCertificates?

@@ -42,10 +42,38 @@ extension JSONValue {
         return members.first { $0.name == name }?.value
     }
 
-    /// The whole number that it is, however it is written: `5.0` and `5e0` are 5, as in JSON Schema.
+    /// The whole number that it is, however it is written: `5.0` and `50e-1` are 5, as in JSON Schema. Nothing is
+    /// rounded, so `1e-400` is none.
     package var integer: Int? {
         guard case .number(let text) = kind else { return nil }
-        return Int(text) ?? Double(text).flatMap(Int.init(exactly:))
+        return Int(text) ?? Self.integer(text)
+    }
+
+    /// - Parameter text: a number as JSON writes it, with a fraction or an exponent.
+    private static func integer(_ text: String) -> Int? {
+        let (zero, minus) = (UInt8(ascii: "0"), UInt8(ascii: "-"))
+        let parts = text.utf8.split { $0 | 0x20 == UInt8(ascii: "e") }
+        var digits = Array(parts[0])
+        // The value is `digits` times ten to the power of `places`.
+        var places = 0
+        if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
+            places = point + 1 - digits.count
+            digits.remove(at: point)
+        }
+        guard digits.contains(where: { $0 != zero && $0 != minus }) else { return 0 }
+        if parts.count > 1 {
+            guard let exponent = Int(Substring(parts[1])) else { return nil }
+            let (sum, isOverflow) = places.addingReportingOverflow(exponent)
+            guard !isOverflow else { return nil }
+            places = sum
+        }
+        while places < 0, digits.last == zero {
+            digits.removeLast()
+            places += 1
+        }
+        // An Int has at most 19 digits.
+        guard (0...18).contains(places) else { return nil }
+        return Int(String(decoding: digits + Array(repeating: zero, count: places), as: UTF8.self))
     }
 
     /// The text of a string; `nil` of anything else.

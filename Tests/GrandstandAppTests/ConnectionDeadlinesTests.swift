@@ -25,11 +25,39 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == 120)
     }
 
-    @Test func `an answer before the request's end leaves the body its time`() {
+    @Test func `an answer before the request's end leaves the body its time, and the connection is idle after it`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.answered(at: 2)
         #expect(deadlines.deadline == 31)
+        deadlines.receivedEnd(at: 20)
+        #expect(deadlines.deadline == 80)
+    }
+
+    @Test func `a connection is idle after the answers to all of its requests`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        for _ in 1...3 {
+            deadlines.receivedHeader(at: 1)
+            deadlines.receivedEnd(at: 1)
+        }
+        deadlines.answered(at: 2)
+        #expect(deadlines.deadline == nil)
+        deadlines.receivedBytes(at: 3)
+        #expect(deadlines.deadline == nil)
+        deadlines.answered(2, at: 4)
+        #expect(deadlines.deadline == 64)
+    }
+
+    @Test func `a request after the server's last answer does not keep the connection`() {
+        var deadlines = ConnectionDeadlines(limits, at: 0)
+        deadlines.receivedHeader(at: 1)
+        deadlines.receivedEnd(at: 1)
+        deadlines.answered(at: 2)
+        deadlines.finished(at: 3)
+        deadlines.receivedBytes(at: 4)
+        deadlines.receivedHeader(at: 4)
+        deadlines.receivedEnd(at: 4)
+        #expect(deadlines.deadline == 63)
     }
 
     @Test func `a client that does not take the answer is dropped, one that takes it late is not`() {

@@ -21,13 +21,15 @@ struct ConnectionDeadlines: Equatable {
         case idle
         case header
         case body
-        /// The request is read, and the answer is not complete yet.
-        case answering
     }
 
     private let limits: Limits
     private var phase = Phase.header
     private var since: Int64
+    /// Requests whose answers are not complete yet. An answer may be complete before its request is read.
+    private var unanswered = 0
+    /// The server answers nothing more on this connection.
+    private var isFinished = false
     private var stalledSince: Int64?
     private var stoppingSince: Int64?
 
@@ -37,14 +39,31 @@ struct ConnectionDeadlines: Equatable {
         since = now
     }
 
-    mutating func receivedBytes(at now: Int64) { if phase == .idle { enter(.header, now) } }
+    mutating func receivedBytes(at now: Int64) {
+        if phase == .idle, unanswered == 0, !isFinished { enter(.header, now) }
+    }
 
-    mutating func receivedHeader(at now: Int64) { enter(.body, now) }
+    mutating func receivedHeader(at now: Int64) {
+        guard !isFinished else { return }
+        unanswered += 1
+        enter(.body, now)
+    }
 
-    mutating func receivedEnd(at now: Int64) { if phase == .body { enter(.answering, now) } }
+    mutating func receivedEnd(at now: Int64) { if phase == .body { enter(.idle, now) } }
 
-    /// An answer may be complete before its request. The rest of the request is still read, within its time.
-    mutating func answered(at now: Int64) { if phase == .answering { enter(.idle, now) } }
+    /// Answers are complete. If the request is not, it is still read, within its time.
+    mutating func answered(_ count: Int = 1, at now: Int64) {
+        unanswered = max(0, unanswered - count)
+        if phase == .idle, unanswered == 0 { enter(.idle, now) }
+    }
+
+    /// The server has closed its side. It waits for the peer as long as between two requests.
+    mutating func finished(at now: Int64) {
+        guard !isFinished else { return }
+        isFinished = true
+        unanswered = 0
+        enter(.idle, now)
+    }
 
     mutating func writability(_ isWritable: Bool, at now: Int64) {
         stalledSince = isWritable ? nil : stalledSince ?? now
@@ -57,10 +76,9 @@ struct ConnectionDeadlines: Equatable {
     var deadline: Int64? {
         let step: Int64? =
             switch phase {
-            case .idle: since + limits.idle
+            case .idle: unanswered == 0 ? since + limits.idle : nil
             case .header: since + limits.header
             case .body: since + limits.body
-            case .answering: nil
             }
         let patience = [step, stalledSince.map { $0 + limits.write }].compactMap(\.self).min()
         guard let patience, let stoppingSince else { return patience }

@@ -10,13 +10,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private var deadlines: ConnectionDeadlines
+    private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     /// When the timer fires. Later deadlines do not move it, so a byte costs nothing.
     private var timerAt: Int64?
 
-    init(_ limits: ConnectionDeadlines.Limits) {
+    /// - Parameter shares: is told how many bytes wait for the client.
+    init(_ limits: ConnectionDeadlines.Limits, _ shares: ConnectionShares?) {
         deadlines = ConnectionDeadlines(limits, at: Self.now)
+        self.shares = shares
     }
 
     private static var now: Int64 { Int64(clamping: NIODeadline.now().uptimeNanoseconds) }
@@ -43,8 +46,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        deadlines.writability(context.channel.isWritable, at: Self.now)
+        let channel = context.channel
+        deadlines.writability(channel.isWritable, at: Self.now)
         arm(context)
+        let waiting = channel.isWritable ? 0 : try? channel.syncOptions?.getOption(.bufferedWritableBytes)
+        shares?.hold(waiting ?? 0, for: channel)
         context.fireChannelWritabilityChanged()
     }
 
@@ -60,8 +66,13 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func receivedEnd() { deadlines.receivedEnd(at: Self.now) }
 
-    func answered() {
-        deadlines.answered(at: Self.now)
+    func answered(_ count: Int = 1) {
+        deadlines.answered(count, at: Self.now)
+        if let context { arm(context) }
+    }
+
+    func finished() {
+        deadlines.finished(at: Self.now)
         if let context { arm(context) }
     }
 

@@ -2,12 +2,16 @@ internal import NIOCore
 internal import Synchronization
 
 /// The connections of the API's listener. When strangers have more than their share, it closes their oldest one, so
-/// that tens of thousands of phones leave room for organisers.
+/// that tens of thousands of phones leave room for organisers. When clients do not read answers of more than
+/// `mostUnread` bytes together, it closes the one that has waited longest.
 final class ConnectionShares: Sendable {
     private struct State {
         var places: ConnectionPlaces<ObjectIdentifier>
+        var unread = UnreadAnswers<ObjectIdentifier>(most: ConnectionShares.mostUnread)
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
+
+    private static let mostUnread = 128 << 20
 
     private let state: Mutex<State>
 
@@ -27,9 +31,21 @@ final class ConnectionShares: Sendable {
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
     func know(_ channel: any Channel) { state.withLock { $0.places.know(ObjectIdentifier(channel)) } }
 
+    /// Sets the bytes that wait for the connection's client; 0: it reads them.
+    func hold(_ bytes: Int, for channel: any Channel) {
+        let name = ObjectIdentifier(channel)
+        let leaving = state.withLock { state -> [any Channel] in
+            guard state.channels[name] != nil else { return [] }
+            return state.unread.hold(bytes, for: name).compactMap { state.channels[$0] }
+        }
+        // Not in the middle of a write of the same channel.
+        for channel in leaving { channel.eventLoop.execute { channel.close(promise: nil) } }
+    }
+
     private func close(_ name: ObjectIdentifier) {
         state.withLock { state in
             state.places.close(name)
+            _ = state.unread.hold(0, for: name)
             state.channels[name] = nil
         }
     }

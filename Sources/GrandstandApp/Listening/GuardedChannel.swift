@@ -10,7 +10,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let limits: ConnectionDeadlines.Limits
     let certificates: TLSCertificates?
-    /// Chooses the connection to close when there are too many; `nil`: no connection is closed.
+    /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
     let shares: ConnectionShares?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
@@ -20,7 +20,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             try channel.syncOptions?.setOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(ConnectionGuard(limits))
+            try pipeline.addHandler(ConnectionGuard(limits, shares))
             if let certificates {
                 try pipeline.addHandler(NIOSSLServerHandler(context: certificates.current))
             }

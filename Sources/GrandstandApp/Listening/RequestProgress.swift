@@ -31,10 +31,15 @@ final class RequestProgress: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is LookupHandler.Answered else {
+        guard let answered = event as? LookupHandler.Answered else {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        connection.answered()
+        connection.answered(answered.count)
         promise?.succeed(())
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .output { connection.finished() }
+        context.close(mode: mode, promise: promise)
     }
 }

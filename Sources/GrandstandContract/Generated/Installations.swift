@@ -51,7 +51,7 @@ extension Contract {
         /// The variant of events that this user wants to see, for example home. Events without it show the one that
         /// locale chooses.
         public var variant: String?
-        /// The name of the user's time zone.
+        /// The user's time zone, by its name in the tz database.
         public var timeZone: String?
         /// Whether the user allows Live Activities.
         public var liveActivitiesEnabled: Bool?

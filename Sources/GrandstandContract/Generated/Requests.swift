@@ -276,8 +276,13 @@ extension Contract.InstallationDraft: ContractRequest {
             .init("systemVersion", isRequired: true, .text(.systemVersion)),
             .init("appVersion", .text(TextRule(1...64, isPrintable: true))),
             .init("locale", .text(TextRule(1...64, isPrintable: true))), .init("variant", .text(.variant)),
-            .init("timeZone", .text(TextRule(1...64, isPrintable: true))), .init("liveActivitiesEnabled", .flag),
-            .init("frequentPushesEnabled", .flag),
+            .init(
+                "timeZone",
+                .text(
+                    TextRule(
+                        1...64, pattern: #"^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$"#,
+                        rule: "A name of the tz database such as Europe/Vienna was expected."))),
+            .init("liveActivitiesEnabled", .flag), .init("frequentPushesEnabled", .flag),
             .init("startTokens", .array(Contract.StartTokenDraft.shape, 0...20, isUnique: false)),
             .init("topics", .array(.text(.topic), 0...200, isUnique: false)),
         ], excluding: [])

@@ -30,13 +30,8 @@ extension EventOperations {
     private func apply(
         _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Event {
-        guard let present = try await events.event(key, now: now()) else {
-            try condition.check(nil)
-            throw Problem.noEvent(key)
-        }
-        guard caller.reach.covers(event: key, of: present.specification.audiences.map(\.bundleID)) else {
-            throw Problem.noEvent(key)
-        }
+        // This comes before the condition, so that the answer does not reveal which events others have.
+        let present = try await event(key, caller)
         try condition.check(present.version)
         // Members that are `null` stay in the result, so that `put` refuses unknown names with `null`, too.
         let merged = MergePatch.apply(patch, to: try Self.declaration(of: present), keepsNulls: true)

@@ -5,12 +5,15 @@ internal import NIOCore
 
 /// `/openapi.yaml`: the contract of this server, without authentication.
 struct ContractRoutes: Sendable {
+    /// All answers share these bytes, also those that clients read slowly.
+    private static let text = ByteBuffer(bytes: PackageResources.openapi_yaml)
+
     var routes: [Route] {
         [
             Route(.contract) { _, _ in
                 Response(
                     status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
-                    body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
+                    body: ResponseBody(byteBuffer: Self.text))
             }
         ]
     }

@@ -41,7 +41,7 @@ package final class RateLimits: Sendable {
     private let installationRequests = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
     /// Wrong secrets for one installation from one address: ten, then one every ten seconds. The owner's app is not
-    /// affected, because it has another address or sends the right secret.
+    /// affected, because it sends the right secret.
     private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
     private let wrongSecrets = Mutex<[Guess: RateLimit]>([:])
     private let newInstallations = Mutex<[String: RateLimit]>([:])
@@ -85,22 +85,15 @@ package final class RateLimits: Sendable {
         return addresses.withLock { Self.take(address, from: &$0, failures, now) }
     }
 
-    /// The limit of an address that has tried too many wrong secrets of this installation; `nil`: it may try.
-    func refusesGuess(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
-        let standing = wrongSecrets.withLock {
-            $0[Guess(installation: installation, address: address)]?.look(guesses, at: now)
-        }
-        return standing.flatMap { $0.isExhausted ? $0 : nil }
-    }
-
     /// Counts a wrong secret, for the pair of installation and address, and for the address.
     ///
-    /// - Returns: the address's limit; `nil`: there is no limit.
-    func guessed(_ installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
-        _ = wrongSecrets.withLock {
+    /// - Returns: the limit that is exceeded; `nil`: none.
+    func countWrongSecret(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
+        let pair = wrongSecrets.withLock {
             Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
         }
-        return fail(address, at: now)
+        let standing = pair.isExhausted ? pair : fail(address, at: now)
+        return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
     /// The limit of an address with too many new installations; `nil`: one more may register.

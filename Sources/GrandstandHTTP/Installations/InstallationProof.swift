@@ -34,20 +34,17 @@ struct InstallationProof: Sendable {
         address = context.address
     }
 
-    /// Performs what the installation asks for. Wrong secrets are counted. After too many, further requests are refused
-    /// without a database access.
+    /// Performs what the installation asks for, and counts wrong secrets. After too many, a further wrong one is
+    /// `rate-limited`. The right one is not, because a stranger may have the same address.
     ///
     /// - Throws: `rate-limited`; the errors of `body`.
     func proved<Value>(
         _ limits: RateLimits, at now: Date, _ body: () async throws -> Value
     ) async throws -> Value {
-        if let standing = limits.refusesGuess(of: id.id, from: address, at: now) {
-            throw Self.refusal(standing.reset)
-        }
         do {
             return try await body()
         } catch let problem as Problem where problem.kind == .wrongInstallationSecret {
-            if let standing = limits.guessed(id.id, from: address, at: now), standing.isExhausted {
+            if let standing = limits.countWrongSecret(of: id.id, from: address, at: now) {
                 throw Self.refusal(standing.reset)
             }
             throw problem

@@ -15,7 +15,10 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
 
     /// The outbound event after requests were answered here. The handler that watches the connection's timeouts needs
     /// it, because it does not see answers that are written behind the encoder.
-    package struct Answered: Sendable {}
+    package struct Answered: Sendable {
+        /// How many requests.
+        package let count: Int
+    }
 
     private let lookups: LookupResponder
     /// The place in the pipeline behind the encoder, for bytes that are already encoded.
@@ -24,7 +27,8 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     private var underWay = 0
     /// The answer to a request whose end has not been read yet.
     private var answer: LookupResponse?
-    private var mustFlush = false
+    /// Answers that are written and not flushed yet.
+    private var answered = 0
     private var mustPass = false
 
     package init(lookups: LookupResponder) { self.lookups = lookups }
@@ -51,7 +55,7 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
             var buffer = context.channel.allocator.buffer(capacity: 640)
             answer.write(to: &buffer)
             encoder.write(NIOAny(buffer), promise: nil)
-            mustFlush = true
+            answered += 1
             return
         }
         mustPass = true
@@ -59,10 +63,11 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     }
 
     package func channelReadComplete(context: ChannelHandlerContext) {
-        if mustFlush {
-            mustFlush = false
+        if answered > 0 {
+            let event = Answered(count: answered)
+            answered = 0
             context.flush()
-            context.triggerUserOutboundEvent(Answered(), promise: nil)
+            context.triggerUserOutboundEvent(event, promise: nil)
         }
         if mustPass {
             mustPass = false

@@ -30,8 +30,23 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         }
         appVersion = fitting(appVersion)
         locale = fitting(locale)
-        timeZone = fitting(timeZone)
+        timeZone = fitting(timeZone).flatMap { Self.isTimeZone($0) ? $0 : nil }
         topics = Set(topics).sorted()
+    }
+
+    /// Whether it looks like a name of the tz database.
+    private static func isTimeZone(_ text: String) -> Bool {
+        text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { part in
+            !part.isEmpty
+                && part.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "-"):
+                        true
+                    default: false
+                    }
+                }
+        }
     }
 
     /// Whether it is 1 to 32 of `A-Z a-z 0-9 . _ : -`.

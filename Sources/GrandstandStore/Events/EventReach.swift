@@ -26,6 +26,16 @@ enum EventReach {
         return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
     }
 
+    /// Whether an event is within reach, by what this transaction sees. An event that does not exist is.
+    static func reaches(
+        _ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying
+    ) async throws -> Bool {
+        guard reach != .all else { return true }
+        let known = try await connection.query(
+            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
+        return try known.first?.decode(Bool.self, "is_covered") ?? true
+    }
+
     /// Refuses an event that is out of reach, by what this transaction sees.
     ///
     /// - Throws: `event-not-found`, or `forbidden` if the caller declares the event. An event that does not exist is
@@ -33,10 +43,7 @@ enum EventReach {
     static func require(
         _ reach: AppReach, event key: EventKey, declaring: Bool = false, on connection: some PostgresQuerying
     ) async throws {
-        guard reach != .all else { return }
-        let known = try await connection.query(
-            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
-        guard try known.first?.decode(Bool.self, "is_covered") ?? true else {
+        guard try await reaches(reach, event: key, on: connection) else {
             throw declaring ? Problem.takenEvent(key) : Problem.noEvent(key)
         }
     }

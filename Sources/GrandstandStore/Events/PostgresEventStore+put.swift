@@ -58,8 +58,8 @@ extension PostgresEventStore {
         case over
     }
 
-    /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. A
-    /// caller without access to the event learns nothing of its version.
+    /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With
+    /// `If-Match`, an event out of the caller's reach is refused in the same words as one that does not exist.
     ///
     /// - Returns: the event's times; `nil`: it does not exist yet.
     private static func check(
@@ -69,11 +69,15 @@ extension PostgresEventStore {
         let row = try await connection.query(
             "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
         ).first
-        if row == nil { try await EventReach.requireFree(key, for: reach, now: now, on: connection) }
-        if condition != .none {
-            try await EventReach.require(reach, event: key, declaring: true, on: connection)
-            try condition.check(try row?.decode("version"))
+        let isReached = try await EventReach.reaches(reach, event: key, on: connection)
+        if row == nil || !isReached {
+            try await EventReach.requireFree(key, for: reach, now: now, on: connection)
         }
+        guard isReached else {
+            if condition != .absent { try condition.check(nil) }
+            throw Problem.takenEvent(key)
+        }
+        try condition.check(try row?.decode("version"))
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
     }
 

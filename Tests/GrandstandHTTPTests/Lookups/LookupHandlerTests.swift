@@ -164,6 +164,9 @@ struct LookupHandlerTests {
         _ = try line.says(Self.get(secret: "gs_unknown"))
         #expect(try await line.usedKeys() == 0)
         #expect(line.answered == 1)
+        let twice = try Line()
+        _ = try twice.says(Self.get() + Self.get())
+        #expect(twice.answered == 2)
     }
 
     static func get(
@@ -191,7 +194,7 @@ private final class Line {
         typealias OutboundIn = HTTPServerResponsePart
         var answered = 0
         func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-            if event is LookupHandler.Answered { answered += 1 }
+            if let event = event as? LookupHandler.Answered { answered += event.count }
         }
     }
 

@@ -204,12 +204,15 @@ struct EventRouteTests {
 
     @Test func `a patch of nothing, and of what is out of reach`() async throws {
         #expect(try await StoredEvent(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
-        let missing = try await StoredEvent(nil).world("PATCH", Self.path, "{}", headers: ["If-Match": "*"])
-        #expect(missing.slug == "version-mismatch")
-        let shared = StoredEvent(Sample.event([Sample.stadium, Sample.other]))
-        #expect(
-            try await shared.world("PATCH", Self.path, "{}", headers: ["If-Match": "\"99\""], as: "gs_stadium").status
-                == 404)
+        // With a condition, too, an event of another app is answered as one that does not exist.
+        for tag in ["*", "\"99\""] {
+            let missing = try await StoredEvent(nil).world(
+                "PATCH", Self.path, "{}", headers: ["If-Match": tag], as: "gs_stadium")
+            let shared = try await StoredEvent(Sample.event([Sample.stadium, Sample.other])).world(
+                "PATCH", Self.path, "{}", headers: ["If-Match": tag], as: "gs_stadium")
+            #expect(missing.slug == "event-not-found" && missing.status == 404)
+            #expect(shared.slug == missing.slug && shared.detail == missing.detail)
+        }
         let own = StoredEvent(Sample.event())
         let moved = try await own.world(
             "PATCH", Self.path,

@@ -92,6 +92,25 @@ struct ReachTests {
         }
     }
 
+    @Test(arguments: [.present, .versions([1])] as [WriteCondition])
+    func `a condition does not tell whether another app has the event`(condition: WriteCondition) async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.b))
+            try await stores.open("taken", audiences: audiences(Self.a))
+            let other = try reach(Self.b)
+            var refusals: [Problem] = []
+            for name in ["taken", "free"] {
+                do {
+                    _ = try await stores.events.put(
+                        .sample(name, audiences: audiences(Self.b)), within: other, by: .server, if: condition,
+                        now: stores.now)
+                } catch let problem as Problem { refusals.append(problem) }
+            }
+            #expect(refusals.map(\.kind) == [.versionMismatch, .versionMismatch])
+            #expect(refusals.first?.detail == refusals.last?.detail)
+        }
+    }
+
     @Test func `what is beyond a key's prefix is not there for it`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a))

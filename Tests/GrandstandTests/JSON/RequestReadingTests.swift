@@ -94,7 +94,10 @@ struct RequestReadingTests {
                 == ["A number of at most 1.8e308 was expected; this one is beyond what a double holds."])
     }
 
-    @Test(arguments: [("5", 5), ("5.0", 5), ("5e0", 5), ("5.5", nil), ("1e300", nil)] as [(String, Int?)])
+    @Test(
+        arguments: [
+            ("5", 5), ("5.0", 5), ("5e0", 5), ("5.5", nil), ("1e300", nil), ("5e-99999999999", nil),
+        ] as [(String, Int?)])
     func `a whole number is one however it is written`(text: String, number: Int?) throws {
         let body = try Self.json(#"{"priority": \#(text), "staleAfter": \#(text)}"#)
         let defaults = try? Contract.EventDefaults.read(body)

@@ -1,0 +1,113 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// Passes a connection's requests on one at a time: the next one when the last is answered and the client has read
+/// most of that answer. Otherwise a client that sends many requests and reads nothing makes the server hold many answers.
+///
+/// While requests wait here, nothing more is read from the connection.
+package final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Waiting {
+        case part(HTTPServerRequestPart)
+        /// The parser failed after the parts before it.
+        case fault(HTTPParserError)
+        case inputClosed
+    }
+
+    private var waiting = CircularBuffer<Waiting>(initialCapacity: 0)
+    private var isAnswering = false
+    private var wantsRead = false
+
+    package init() {}
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if waiting.isEmpty, mayPass(part, context) {
+            pass(part, context)
+        } else {
+            waiting.append(.part(part))
+        }
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !waiting.isEmpty, let fault = error as? HTTPParserError {
+            waiting.append(.fault(fault))
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if !waiting.isEmpty, event as? ChannelEvent == .inputClosed {
+            waiting.append(.inputClosed)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        waiting.removeAll()
+        context.fireChannelInactive()
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+        context.fireChannelWritabilityChanged()
+        resume(context)
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let isEnd: Bool
+        if case .end = unwrapOutboundIn(data) { isEnd = true } else { isEnd = false }
+        context.write(data, promise: promise)
+        guard isEnd else { return }
+        isAnswering = false
+        resume(context)
+    }
+
+    package func read(context: ChannelHandlerContext) {
+        if waiting.isEmpty {
+            context.read()
+        } else {
+            wantsRead = true
+        }
+    }
+
+    private func mayPass(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) -> Bool {
+        guard case .head = part else { return true }
+        return !isAnswering && context.channel.isWritable
+    }
+
+    private func pass(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        if case .head = part { isAnswering = true }
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    private func resume(_ context: ChannelHandlerContext) {
+        guard !waiting.isEmpty else { return }
+        var hasPassed = false
+        passing: while let next = waiting.first {
+            switch next {
+            case .part(let part):
+                guard mayPass(part, context) else { break passing }
+                waiting.removeFirst()
+                pass(part, context)
+            case .fault(let fault):
+                waiting.removeFirst()
+                context.fireErrorCaught(fault)
+            case .inputClosed:
+                waiting.removeFirst()
+                context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            }
+            hasPassed = true
+        }
+        if hasPassed { context.fireChannelReadComplete() }
+        if waiting.isEmpty, wantsRead {
+            wantsRead = false
+            context.read()
+        }
+    }
+}

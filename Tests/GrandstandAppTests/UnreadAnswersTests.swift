@@ -1,0 +1,33 @@
+internal import Testing
+
+@testable internal import GrandstandApp
+
+/// The bytes of answers that clients do not read.
+struct UnreadAnswersTests {
+    @Test func `beyond the bound the connections that have waited longest are closed`() {
+        var unread = UnreadAnswers<String>(most: 100)
+        #expect(unread.hold(40, for: "a") == [])
+        #expect(unread.hold(60, for: "b") == [])
+        #expect(unread.hold(10, for: "c") == ["a"])
+        #expect(unread.bytes == 70)
+        #expect(unread.hold(95, for: "d") == ["b", "c"])
+        #expect(unread.bytes == 95)
+    }
+
+    @Test func `a connection that is read again holds nothing`() {
+        var unread = UnreadAnswers<String>(most: 100)
+        #expect(unread.hold(90, for: "a") == [])
+        #expect(unread.hold(0, for: "a") == [])
+        #expect(unread.bytes == 0)
+        #expect(unread.hold(90, for: "b") == [])
+        // It waits anew, so it is the last in the order.
+        #expect(unread.hold(5, for: "a") == [])
+        #expect(unread.hold(10, for: "c") == ["b"])
+    }
+
+    @Test func `an answer that is larger than the bound is not kept`() {
+        var unread = UnreadAnswers<String>(most: 100)
+        #expect(unread.hold(101, for: "a") == ["a"])
+        #expect(unread.bytes == 0)
+    }
+}
