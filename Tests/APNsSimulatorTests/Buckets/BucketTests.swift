@@ -147,13 +147,13 @@ struct BucketTests {
     @Test(arguments: [
         (#"{"rate": 1}"#, "by: one of app, channel, connection, device"),
         (#"{"by": "app"}"#, "rate: requests a second"),
-        (#"{"by": "planet", "rate": 1}"#, "\"planet\" is none of"),
+        (#"{"by": "planet", "rate": 1}"#, "\"planet\" is not one of"),
         (#"{"by": "channel", "operation": "device", "rate": 1}"#, "no channel in the operation device"),
         (#"{"by": "device", "rate": 1}"#, "no device in the operation broadcast"),
         (#"{"by": "app", "operation": "list", "rate": 1}"#, "no app in the operation list"),
         (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
         (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
-        (#"{"by": "app", "rate": 1, "depth": 2}"#, "there is no \"depth\""),
+        (#"{"by": "app", "rate": 1, "depth": 2}"#, "\"depth\" is unknown"),
     ])
     func `a mistake is told with its place`(text: String, complaint: String) throws {
         let value = try #require(JSONValue(parsing: Array(text.utf8)))
