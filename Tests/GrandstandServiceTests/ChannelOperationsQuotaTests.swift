@@ -41,7 +41,7 @@ struct ChannelOperationsQuotaTests {
             now: { Sample.now }, logger: Sample.logger)
         let operations = ChannelOperations(
             management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })
-        let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read whole")
+        let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read completely")
         let problem = try await operations.problem(
             answer, address: task.address, verb: "list the channels", changes: changes)
         #expect(problem.kind == .apnsUnanswered)
