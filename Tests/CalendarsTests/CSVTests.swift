@@ -72,8 +72,8 @@ struct CSVTests {
     @Test(
         arguments: [
             ("1,2026-11-28T14:30Z,x,y", "fields", "1"), (",2026-11-28T14:30Z,x", "no UID", nil),
-            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "no time", "1"),
-            ("1,2026-11-28T14:60Z,x", "no time", "1"), ("1,2026-11-28T14:30+25:00,x", "no time", "1"),
+            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "not a time", "1"),
+            ("1,2026-11-28T14:60Z,x", "not a time", "1"), ("1,2026-11-28T14:30+25:00,x", "not a time", "1"),
         ] as [(String, String, String?)])
     func `a record that cannot be read is told by its line, beside the others`(
         record: String, word: String, uid: String?
@@ -94,10 +94,10 @@ struct CSVTests {
 
     @Test(
         arguments: [
-            ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "ends nowhere"),
+            ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "is not closed"),
             ("uid,startsAt\n1,\"x\"y\n", 2, "closing quotation mark"), ("Nr,Tag\n1,x\n", 1, "“Nr”"),
             ("uid\n" + String(repeating: ",", count: 300), 2, "fields in one record"),
-            ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "ends nowhere"),
+            ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "is not closed"),
             ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 records"),
         ])
     func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {

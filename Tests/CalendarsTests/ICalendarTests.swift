@@ -112,12 +112,12 @@ struct ICalendarTests {
         arguments: [
             ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),
             ("RECURRENCE-ID:20261129T143000Z", 5, "RECURRENCE-ID"), ("DTSTART:20261129T143000Z", 5, "twice"),
-            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "no time"),
-            ("DTEND:tomorrow", 5, "no time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
+            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "not a time"),
+            ("DTEND:tomorrow", 5, "not a time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
             ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
             ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),
             ("DTEND;TZID=W. Europe Standard Time:20261129T143000", 5, "--time-zone"),
-            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID stands twice"),
+            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID occurs twice"),
         ])
     func `an entry that cannot be read is told by its line, beside the others`(
         line: String, number: Int, word: String
@@ -141,12 +141,13 @@ struct ICalendarTests {
         arguments: [
             ("", 1, "BEGIN:VCALENDAR"), ("<html>\n</html>", 1, "property"),
             ("BEGIN:VEVENT\nEND:VEVENT", 1, "VCALENDAR"),
-            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "cut off"), ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "cut off"),
-            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "ends nothing"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "incomplete"),
+            ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "incomplete"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "has no BEGIN"),
             ("BEGIN:VCALENDAR\n\nUID\nEND:VCALENDAR", 3, "property"),
             ("BEGIN:VCALENDAR\nUID;X:1\nEND:VCALENDAR", 2, "property"),
             ("BEGIN:VCALENDAR\nUID;X=\"1:1\nEND:VCALENDAR", 2, "property"),
-            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "within each other"),
+            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "nested"),
             ("BEGIN:VCALENDAR\nX:" + String(repeating: "x", count: 20_000), 2, "bytes"),
         ])
     func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {

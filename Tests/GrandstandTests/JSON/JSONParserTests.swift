@@ -20,7 +20,7 @@ struct JSONParserTests {
         #expect { try parse("{\"a\":1, \"a\":2}") } throws: { error in
             let problem = error as? Problem
             return problem?.kind == .malformedJson
-                && problem?.detail == "The member name \"a\" stands twice in one object (line 1, column 9)."
+                && problem?.detail == "The member name \"a\" occurs twice in one object (line 1, column 9)."
         }
     }
 
