@@ -169,7 +169,7 @@ package struct CalendarPlan: Sendable {
                 CalendarProblem(
                     line: write.line,
                     detail: "The event \(write.key) would have \(write.document.text.count) bytes of JSON, \(note) of "
-                        + "them in metadata.season. The limit is \(limit). Shorten its audiences, start or other metadata.",
+                        + "them in metadata.season. The limit is \(limit). Shorten audiences, start or other metadata.",
                     uid: write.uid))
         }
         self[keyPath: list].removeAll { $0.document.text.count > limit }
