@@ -45,7 +45,7 @@ create sequence resource_versions;
 
 -- Apps and keys -----------------------------------------------------------------------------------------------------------
 
--- An iOS app, as its admin registered it. Written by PUT and DELETE of an app, and removed by the loop that deletes its history.
+-- An iOS app, as its admin registered it. Written by PUT and DELETE of an app. Removed by the loop that deletes its history.
 create table apps (
     bundle_id text primary key check (bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'),
     -- Two bundle IDs that differ only in case cannot both exist.
