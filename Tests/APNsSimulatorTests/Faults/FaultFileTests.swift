@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct FaultFileTests {
-    @Test func `every action is read, and written as it was read`() throws {
+    @Test func `every action is read, and written in the same form`() throws {
         let script = #"""
             {"seed": 7, "faults": [
               {"name": "a", "match": {"operation": "broadcast", "nth": 3}, "action": "refuse", "reason": "TooManyRequests", "retryAfter": 2},
@@ -56,7 +56,7 @@ struct FaultFileTests {
         (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is not one of create"),
         (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "\"path\" is unknown"),
     ])
-    func `a mistake is told with its place`(script: String, complaint: String) {
+    func `an error names the place of the mistake`(script: String, complaint: String) {
         #expect {
             try FaultFile(Array(script.utf8), at: "script")
         } throws: { error in
@@ -65,7 +65,7 @@ struct FaultFileTests {
         }
     }
 
-    @Test func `a script is taken whole or not at all`() throws {
+    @Test func `a script is added completely or not at all`() throws {
         var book = FaultBook(seed: 1)
         let script = #"{"faults": [{"name": "a", "action": "cut"}, {"name": "a", "action": "cut"}]}"#
         #expect(book.add(try FaultFile(Array(script.utf8), at: "script")) != nil)
