@@ -7,9 +7,9 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// When samples are taken: by a clock that the test holds.
+/// When samples are taken, with a clock that the test controls.
 struct QuotaSamplerTests {
-    /// The samples taken, and their takers.
+    /// The samples, and which replica took each.
     private final class Book: Sendable {
         private let times = Mutex<[Date]>([])
         var all: [Date] { times.withLock(\.self) }
@@ -34,7 +34,7 @@ struct QuotaSamplerTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test func `a sample is taken once in five minutes, by one replica`() async throws {
+    @Test func `a sample is taken every five minutes by one replica`() async throws {
         let book = Book()
         let now = Clock(Self.noon)
         let (one, other) = (Self.sampler(book, now), Self.sampler(book, now))
@@ -46,12 +46,12 @@ struct QuotaSamplerTests {
         #expect(book.all == [0, 300, 600].map { Self.noon.addingTimeInterval($0) })
     }
 
-    @Test func `a time at which no replica ran is a gap`() async throws {
+    @Test func `if no replica ran, the sample is missing`() async throws {
         let book = Book()
         let now = Clock(Self.noon)
         let sampler = Self.sampler(book, now)
         #expect(try await sampler.sample() == Self.noon.addingTimeInterval(300))
-        // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
+        // No replica ran at five past and ten past. At a quarter past one is too late.
         now.set(Self.noon.addingTimeInterval(900 + 61))
         #expect(try await sampler.sample() == Self.noon.addingTimeInterval(1_200))
         now.set(Self.noon.addingTimeInterval(1_200))
@@ -59,7 +59,7 @@ struct QuotaSamplerTests {
         #expect(book.all == [0, 1_200].map { Self.noon.addingTimeInterval($0) })
     }
 
-    @Test func `a sample that failed is tried again, while it is still that of its time`() async throws {
+    @Test func `a failed sample is repeated as long as its time has not passed`() async throws {
         let book = Book()
         let now = Clock(Self.noon)
         await #expect(throws: Unasked.self) { try await Self.sampler(book, now, fails: true).sample() }

@@ -7,7 +7,7 @@ internal import Testing
 struct LookupMarksTests {
     private func key(_ text: String) throws -> EventKey { try #require(EventKey(rawValue: text)) }
 
-    @Test func `a mark goes with a reading that began after it, and with no other`() throws {
+    @Test func `a mark ends with a reading that began after it, and with no other`() throws {
         let marks = LookupMarks(patience: .seconds(60))
         let (derby, cup) = (try key("derby"), try key("cup"))
         let early = marks.reading()
@@ -17,7 +17,7 @@ struct LookupMarksTests {
         marks.remove([derby], after: early)
         #expect(marks.contain(derby))
         let late = marks.reading()
-        // Changed again while it is being read.
+        // It changes again while it is being read.
         marks.mark([derby])
         marks.remove([derby], after: late)
         #expect(marks.contain(derby))
@@ -40,7 +40,7 @@ struct LookupMarksTests {
         #expect(marks.contain(derby))
     }
 
-    @Test func `an event that cannot be read is waited for as long as patience has it`() async throws {
+    @Test func `a lookup waits for an event that cannot be read only until its time limit`() async throws {
         let marks = LookupMarks(patience: .milliseconds(1))
         let derby = try key("derby")
         marks.mark([derby])
