@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
-// The targets are the architecture: docs/internals/architecture.md draws the arrows, scripts/check-imports holds every
-// file to them.
+// The targets are the architecture. docs/internals/architecture.md shows which target may import which, and
+// scripts/check-imports checks every file.
 import PackageDescription
 
-/// The gate turns warnings into errors; a newer compiler's new warning must not stop somebody's first build.
+/// The gate turns warnings into errors. Other builds do not, because a newer compiler may have new warnings.
 let warnings: [SwiftSetting] =
     Context.environment["GRANDSTAND_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
@@ -14,8 +14,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + warnings
 
-/// For the HTTP/2 target: an eighth of its client's processor time went into checks at run time that
-/// no property is changed while it is being changed. The tests run with them.
+/// For the HTTP/2 target only. Its client spends an eighth of its processor time on run-time checks of exclusive
+/// access. Debug builds, and so the tests, have the checks.
 let releasedFromExclusivityChecks: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
@@ -64,7 +64,7 @@ let consoleTemplates: [String: [String]] = [
     "Webhooks": ["webhook-delivery", "webhook-form", "webhook", "webhooks"],
 ]
 
-/// Built only when asked for (`make bench`): a newcomer's build has no use for them.
+/// Built only on request (`make bench`), because users do not need them.
 let benchmarks: [Target] =
     Context.environment["GRANDSTAND_BENCHMARKS"] != "1"
     ? []
@@ -103,7 +103,7 @@ let fuzzers: [Target] =
 
 let package = Package(
     name: "grandstand",
-    // iOS for the client's products; GrandstandLiveActivities marks what needs 16.2 and more.
+    // iOS is for the client's products. GrandstandLiveActivities marks the parts that need iOS 16.2 or newer.
     platforms: [.macOS(.v15), .iOS(.v15)],
     products: [
         .executable(name: "grandstand", targets: ["GrandstandCommand"]),
@@ -135,7 +135,7 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
-        // Words and rules: no clocks, no sockets, no database.
+        // Values and rules, without clocks, sockets or a database.
         .target(name: "APNsWire", swiftSettings: settings),
         .target(name: "JSON", swiftSettings: settings),
         .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
@@ -145,7 +145,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
-        // Transports: they know nothing of Grandstand.
+        // Transports. They do not depend on Grandstand.
         .target(
             name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
         .target(
@@ -155,14 +155,14 @@ let package = Package(
         .target(name: "PrometheusMetrics", dependencies: [metrics], swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
 
-        // Effects behind the ports.
+        // Adapters: implementations of the ports, with effects.
         .target(
             name: "GrandstandStore",
             dependencies: [
                 "Grandstand", "GrandstandContract", "JSON", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log,
             ],
             swiftSettings: settings),
-        // The SQL files of migrations/, compiled in: the tool writes them into Swift source, the plugin calls it.
+        // Compiles the SQL files of migrations/ into the program: the plugin runs the tool, which writes Swift source.
         .target(
             name: "GrandstandMigrations", path: "migrations", swiftSettings: settings,
             plugins: ["EmbedMigrations"]),
@@ -203,7 +203,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // APNs in a box, the API's client, the command line.
+        // The simulator of APNs, the API's client, and the command line.
         .target(
             name: "APNsSimulator",
             dependencies: [
@@ -212,7 +212,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
-        // Plays matches: for demo, rehearsal, match days and tests.
+        // Plays matches, for the demo, rehearsals, match days and tests.
         .target(
             name: "MatchDriver", dependencies: ["APNsSimulator", "APNsWire", "GrandstandClient", log],
             swiftSettings: settings),
@@ -236,11 +236,11 @@ let package = Package(
                 nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             swiftSettings: settings),
-        // A replica on a machine whose clock is wrong.
+        // A server whose clock is wrong, for tests.
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
-        // A match day through replicas that are killed by turns: scripts/matchday.
+        // Plays a match day while replicas are killed one after the other: scripts/matchday.
         .executableTarget(
             name: "MatchDay",
             dependencies: [
@@ -248,11 +248,11 @@ let package = Package(
                 "Postgres", argumentParser, log,
             ],
             path: "Tests/MatchDay", swiftSettings: settings),
-        // The ports as values that tests make of functions.
+        // Implementations of the ports for tests, made from functions.
         .target(
             name: "PortFakes", dependencies: ["APNsWire", "Grandstand", "JSON"], path: "Tests/PortFakes",
             swiftSettings: settings),
-        // openapi.yaml as tests read it, and JSON held to it.
+        // Reads openapi.yaml for tests, and checks JSON against it.
         .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
@@ -311,12 +311,13 @@ let package = Package(
                 nioSSL, x509,
             ],
             swiftSettings: settings),
-        // A phone for tests: host, server and network, time, disk and keychain.
+        // A phone for tests: ActivityKit, server, network, time, disk and keychain.
         .target(
             name: "PhoneFakes", dependencies: ["GrandstandClient", "GrandstandLiveActivities"],
             path: "Tests/PhoneFakes",
             swiftSettings: settings),
-        // What the example's app and its widget extension share, as far as it needs no framework of Apple's.
+        // The code that the example's app and its widget extension share, without the files that need Apple's
+        // frameworks.
         .target(name: "StadiumShared", path: "Examples/StadiumApp/Shared", swiftSettings: settings),
         .testTarget(
             name: "GrandstandLiveActivitiesTests",
@@ -359,14 +360,14 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// Whether an app depends on this package: SwiftPM then reads the manifest out of a repository, which it sees as "/",
-/// or out of a folder `checkouts`. Who keeps a clone of their own in a folder of that name sets GRANDSTAND_WHOLE=1.
+/// Whether an app depends on this package. SwiftPM then reads the manifest from a repository, which it sees as "/", or
+/// from a folder named `checkouts`. If your own clone is in a folder of that name, set GRANDSTAND_WHOLE=1.
 let isDependency =
     Context.environment["GRANDSTAND_WHOLE"] != "1"
     && (Context.packageDirectory == "/"
         || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts")
 
-// An app builds the client and resolves none of the server's packages (scripts/check-dependency shows it).
+// An app then builds only the client, and downloads none of the server's packages. scripts/check-dependency tests this.
 if isDependency {
     let client: Set = ["JSON", "GrandstandContract", "GrandstandClient", "GrandstandLiveActivities"]
     package.targets.removeAll { !client.contains($0.name) }
@@ -374,7 +375,8 @@ if isDependency {
     package.dependencies = []
 }
 
-// The test targets to build, all if it is not set: `GRANDSTAND_TESTS=JSONTests,GrandstandTests swift test`.
+// The test targets to build; all if GRANDSTAND_TESTS is not set. Example: `GRANDSTAND_TESTS=JSONTests,GrandstandTests
+// swift test`.
 if let chosen = Context.environment["GRANDSTAND_TESTS"]?.split(separator: ",").map(String.init) {
     package.targets.removeAll { $0.isTest && !chosen.contains($0.name) }
 }

@@ -1,10 +1,10 @@
--- The schema of Grandstand, in sections: words, apps and keys, events and channels, lanes and broadcasts, devices and starts,
--- lookups, webhooks, operations. Each table begins with what a row is and who writes it.
+-- The schema of Grandstand, in sections: types, apps and keys, events and channels, lanes and broadcasts, devices and
+-- starts, lookups, webhooks, operations. Each table begins with what a row is and who writes it.
 --
 -- Every statement here runs once, in one transaction, on an empty database. Later changes are further migrations
 -- (0002_….sql), which only add (scripts/check-migrations says why).
 
--- Words -----------------------------------------------------------------------------------------------------------------
+-- Types -----------------------------------------------------------------------------------------------------------------
 -- Each type lists the cases of the Swift enum of the same name; a test compares the two.
 
 create type environment as enum ('development', 'production');
@@ -45,7 +45,7 @@ create sequence resource_versions;
 
 -- Apps and keys -----------------------------------------------------------------------------------------------------------
 
--- An iOS app, as its admin registered it. Written by PUT and DELETE of an app, and removed by the loop that deletes its history.
+-- An iOS app, as its admin registered it. Written by PUT and DELETE of an app. Removed by the loop that deletes its history.
 create table apps (
     bundle_id text primary key check (bundle_id ~ '^[A-Za-z0-9.-]{1,155}$'),
     -- Two bundle IDs that differ only in case cannot both exist.
@@ -69,7 +69,7 @@ create table content_types (
     attributes_type text not null check (length(attributes_type) between 1 and 128),
     -- As it was declared: check, versions, stamp, rules.
     declaration json not null,
-    -- The declaration's stamp, for starts: the form and the member, such as 'unix /updatedAt'.
+    -- The form and the member of the declaration's stamp, such as 'unix /updatedAt'. Starts use it.
     stamp text,
     created_at timestamptz not null,
     updated_at timestamptz not null,
@@ -97,13 +97,13 @@ create table app_environments (
     -- Since when Apple refuses creations because it has no place left; null: it accepted the last one that it answered.
     -- Written with the outcome of creations.
     full_since timestamptz,
-    -- The quota's level that webhooks were last told of.
+    -- The level of the quota that webhooks were last told.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
     -- The end of the last run; a new app waits a whole interval.
     reconciled_at timestamptz not null default now(),
-    -- Somebody needs a run at this time, whatever the interval says.
+    -- A run is wanted at this time, whatever the interval is.
     reconcile_at timestamptz,
-    -- Failed runs since the last that did not fail.
+    -- The number of failed runs since the last successful one.
     reconcile_failures integer not null default 0,
     -- The lease of the run: one at a time over all replicas.
     reconciling_by uuid,
@@ -140,7 +140,7 @@ create table quirks (
 );
 
 -- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with it, so that every
--- replica can report it, also one that has not sent lately.
+-- replica can report it, even one that has not sent for a while.
 create table refused_keys (
     team_id text not null,
     key_id text not null,
@@ -187,7 +187,8 @@ create table api_keys (
     expires_at timestamptz,
     -- The key that replaced this one, which expires when the overlap is over.
     replaced_by uuid references api_keys on delete set null,
-    -- When it was last used. The trigger announce_keys leaves this column out: a use is no change.
+    -- When it was last used. The trigger announce_keys ignores this column, because a use changes nothing that others
+    -- need.
     used_at timestamptz
 );
 
@@ -639,19 +640,19 @@ create table installations (
     app integer not null,
     installation uuid not null,
     secret_hash bytea not null check (length(secret_hash) = 32),
-    -- The app's own count of its changes; null: it does not count.
+    -- The app's own number of its newest change; null: the app does not number its changes.
     sequence bigint,
     -- 1000 times the major version, plus the minor.
     system_version integer not null,
     app_version text,
     locale text,
-    -- Which variant of events it shows; null: the one that its locale chooses.
+    -- The variant of events that it shows; null: the one that fits its locale.
     variant text,
     time_zone text,
     live_activities_enabled boolean not null,
     frequent_pushes_enabled boolean not null,
     created_at timestamptz not null,
-    -- To the day: a phone that registers again without a change writes its row once a day.
+    -- A day, so that a phone that registers again without a change writes its row only once a day.
     seen_at timestamptz not null,
     -- Each token that it brings moves this on by three minutes (TokenPace); null: it brought none.
     tokens_paced_until timestamptz,
@@ -694,8 +695,8 @@ create table activities (
     attributes_type text not null,
     state activity_state not null,
     channel_id text,
-    -- The variant of the event's audience that it shows, chosen with its first report. Its token is in the crowd of
-    -- that variant.
+    -- The variant of the event's audience that it shows. It is chosen with the first report. The token is in that
+    -- variant's crowd.
     variant text not null default '',
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
@@ -704,7 +705,8 @@ create table activities (
     -- Whether the event's updates are sent to its token: it is shown, has a token that is not suspect, and no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- People may switch frequent pushes off. After a push they get none without a ringing alert until rests_until.
+    -- Whether people allow frequent pushes. If not, after a push there is none without a ringing alert until
+    -- rests_until.
     frequent boolean not null default true,
     rests_until timestamptz,
     -- Whether its installation was asked for receipts when it was first reported.
@@ -1048,8 +1050,8 @@ create trigger announce_keys
     for each statement execute function announce_subject('keys');
 
 -- Webhooks --------------------------------------------------------------------------------------------------------------
--- Triggers note changes in the same commit, so no store needs to know of webhooks. While there is no subscription, a
--- trigger only looks into an almost empty table.
+-- Triggers note changes in the same commit, so stores need not know of webhooks. Without a subscription a trigger only
+-- reads an almost empty table.
 
 -- A URL that messages about some topics are posted to. Written by the calls about webhooks, and by deliveries that fail
 -- for long.
@@ -1170,7 +1172,7 @@ begin
 end
 $$;
 
--- The same for one app.
+-- Notes something for webhooks about one app.
 create function note_for_webhooks(
     topic webhook_topic, at timestamptz, app text, channel json default null, replaced json default null,
     detail json default null

@@ -1,6 +1,6 @@
--- What builds rely on in a database, a line for each: `has` is what their statements name and read, `asks` is what their rows
--- must satisfy, with the columns it is about. A migration beside which an older build goes on takes no `has` away and, in tables that were there, adds no
--- `asks` (scripts/check-migrations).
+-- What builds rely on in a database, one item a line. `has`: what their statements name and read. `asks`: what their
+-- rows must satisfy, with the columns concerned. Older builds can run beside a migration only if it removes no `has`
+-- and, in existing tables, adds no `asks` (scripts/check-migrations).
 with tables as (
     select c.oid, c.relname, c.relkind from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'm', 'p')
@@ -13,7 +13,7 @@ with tables as (
     union all
     select 'has', relname, 'column ' || attname || ' ' || type from columns
     union all
-    -- Whoever reads it expects a value.
+    -- Readers expect a value.
     select 'has', relname, 'a value in each row of ' || attname from columns where attnotnull
     union all
     select 'asks', relname, 'a value for ' || attname from columns where must_be_given
@@ -21,12 +21,12 @@ with tables as (
     select 'has', t.typname, 'enum value ' || e.enumlabel
     from pg_enum e join pg_type t on t.oid = e.enumtypid where t.typnamespace = 'public'::regnamespace
     union all
-    -- Whoever reads one it does not know fails; the audit log leaves such entries out.
+    -- A reader fails on a value that it does not know. Only the audit log ignores such entries.
     select 'asks', t.typname, 'to read enum value ' || e.enumlabel
     from pg_enum e join pg_type t on t.oid = e.enumtypid
     where t.typnamespace = 'public'::regnamespace and t.typname <> 'audit_action'
     union all
-    -- An `on conflict` that names columns without such an index fails.
+    -- `on conflict` with columns fails without a unique index of these columns.
     select 'has', t.relname, 'unique ' || regexp_replace(pg_get_indexdef(i.indexrelid), '.* USING ', '')
     from pg_index i join tables t on t.oid = i.indrelid where i.indisunique
     union all

@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles the migrations into the program, so that it needs no file beside it.
+/// Compiles the migrations into the program, so that the program needs no other files.
 @main
 struct EmbedMigrations: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

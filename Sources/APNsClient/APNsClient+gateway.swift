@@ -28,9 +28,9 @@ extension APNsClient: APNsGateway {
             "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
             body: Array(body.utf8)
         ).map { response in
-            // Without the ID the channel may still exist. Only Apple's list can tell.
+            // Without the ID the channel may still exist. Only Apple's list of channels shows whether it does.
             guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
-                return .failure("APNs accepted the creation, but named no channel")
+                return .failure("APNs accepted the creation, but its answer has no channel ID")
             }
             return .success(channelID)
         }
@@ -42,7 +42,7 @@ extension APNsClient: APNsGateway {
             headers: [HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)]
         ).map { response in
             guard let policy = Self.storagePolicy(response.body) else {
-                return .failure("APNs' description of the channel has no storage policy we know")
+                return .failure("APNs' description of the channel has no known storage policy")
             }
             return .success(policy)
         }
@@ -62,7 +62,7 @@ extension APNsClient: APNsGateway {
             "GET", APNsPath.allChannels(of: address.managementBundleID), at: address, requestID: UUID()
         ).map { response in
             guard let channels = Self.channels(response.body) else {
-                return .failure("APNs' list of channels cannot be read whole")
+                return .failure("APNs' list of channels cannot be read completely")
             }
             return .success(channels)
         }
@@ -96,8 +96,8 @@ extension APNsClient: APNsGateway {
         return Int(text).flatMap(StoragePolicy.init(wireValue:))
     }
 
-    /// Returns `nil` unless there is exactly one member `channels` and it contains only IDs. A list that is not
-    /// understood must not be used.
+    /// Returns `nil` unless there is exactly one member `channels`, and it contains only IDs. A list that cannot be
+    /// read completely must not be used.
     private static func channels(_ body: [UInt8]) -> ChannelListing? {
         guard let json = try? JSONValue(parsing: body), case .object(let members) = json.kind,
             let elements = json["channels"]?.elements

@@ -23,7 +23,7 @@ package final class APNsClient: Sendable {
         package var connectTimeout: Duration = .seconds(10)
         /// While answers are awaited: the silence after which a PING is sent.
         package var overdueInterval: Duration = .seconds(2)
-        /// The silence after such a PING after which the connection is closed.
+        /// How long APNs may stay silent after such a PING before the connection is closed.
         package var pingTimeout: Duration = .seconds(2)
         /// The store with which replicas share provider tokens; `nil`: each process uses its own.
         package var tokenStore: (any ProviderTokenStore)?

@@ -1,11 +1,11 @@
-/// One of Apple's two worlds. A channel, a key or a device token of one means nothing in the other.
+/// An environment of APNs. Channels, keys and device tokens of one environment are not valid in the other.
 package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Apple's sandbox: apps signed for development.
     case development
     /// TestFlight and the App Store.
     case production
 
-    /// The host of broadcasts and device pushes, as Apple's prose and every successful report have it
+    /// The base URL for broadcasts and device pushes, according to Apple's text and all successful reports
     /// (docs/internals/apns.md C1).
     package var sendURL: String {
         switch self {
@@ -14,7 +14,8 @@ package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparab
         }
     }
 
-    /// The host of the management API. The ports differ on purpose: 2195 and 2196 are not interchangeable (C19).
+    /// The base URL of the management API. The ports differ: 2195 and 2196 are not interchangeable
+    /// (docs/internals/apns.md C19).
     package var manageURL: String {
         switch self {
         case .development: "https://api-manage-broadcast.sandbox.push.apple.com:2195"

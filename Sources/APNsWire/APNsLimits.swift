@@ -1,24 +1,25 @@
-/// Numbers Apple documents.
+/// The limits that Apple documents.
 package enum APNsLimits {
-    /// Bytes of a broadcast's whole JSON body; one more is `PayloadTooLarge`.
+    /// The most bytes of a broadcast's whole JSON body. A larger one gets `PayloadTooLarge`.
     package static let broadcastPayload = 5_120
-    /// Bytes of a device push's whole JSON body.
+    /// The most bytes of a device push's whole JSON body.
     package static let devicePayload = 4_096
-    /// Bytes of ActivityKit's static and dynamic data together: content state beyond it may not decode on the device.
+    /// The most bytes of ActivityKit's static and dynamic data together. A larger content state may not decode on the
+    /// device.
     package static let activityData = 4_096
-    /// Channels of one app in one environment.
+    /// The most channels of one app in one environment.
     package static let channels = 10_000
-    /// Seconds a channel with `mostRecentMessageStored` keeps a message at most: 8 hours.
+    /// The most seconds for which a channel with `mostRecentMessageStored` stores a message: 8 hours.
     package static let storedMessageLifetime = 28_800
-    /// Seconds a provider token is accepted after its `iat`.
+    /// The seconds for which a provider token is accepted, counted from its `iat`.
     package static let providerTokenLifetime = 3_600
-    /// Seconds a provider token must be kept before it is replaced.
+    /// The least seconds after which a provider token may be replaced.
     package static let providerTokenMinimumAge = 1_200
-    /// Bytes of `apns-collapse-id`.
+    /// The most bytes of `apns-collapse-id`.
     package static let collapseID = 64
-    /// Seconds a Live Activity is active at most: 8 hours.
+    /// The most seconds for which a Live Activity is active: 8 hours.
     package static let activityLifetime = 28_800
-    /// Seconds an ended Live Activity stays on the lock screen at most, whatever its `dismissal-date` says: 4 hours
-    /// (ActivityKit's documentation of `ActivityUIDismissalPolicy`; docs/internals/apns.md sections 3 and 4).
+    /// The most seconds for which an ended Live Activity stays on the lock screen, whatever its `dismissal-date` is: 4
+    /// hours (ActivityKit's documentation of `ActivityUIDismissalPolicy`; docs/internals/apns.md sections 3 and 4).
     package static let endedActivityLifetime = 14_400
 }

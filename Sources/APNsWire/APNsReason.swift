@@ -1,16 +1,16 @@
-/// Why APNs refused: the one table of reasons, their statuses, and what follows from them.
+/// Why APNs refused a request. `table` has every known reason with its status and its meaning.
 ///
-/// Reasons are open: APNs may send a new one tomorrow. `APNsReason` therefore wraps the text; known reasons are static
-/// members and rows of `table`, unknown ones are judged by status.
+/// APNs may send new reasons at any time, so this type wraps a text. Known reasons are static members and rows of
+/// `table`. An unknown reason is judged by its status.
 package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The reason in its canonical spelling, by which is decided and which the ledger keeps; an unknown one exactly as
-    /// it came.
+    /// The reason in its canonical spelling, which decisions and stored rows use. An unknown reason is exactly as
+    /// received.
     package let rawValue: String
-    /// As APNs spelled it: for people, the audit log and logs.
+    /// The reason as APNs spelled it: for people, the audit log and logs.
     package let text: String
 
-    /// Normalises the spellings seen in the field (`Service Unavailable`, `FeatureNotEnabled`; docs/internals/apns.md
-    /// C2, C12).
+    /// Maps other observed spellings to the canonical one (`Service Unavailable`, `FeatureNotEnabled`;
+    /// docs/internals/apns.md C2, C12).
     package init(rawValue: String) {
         let compact = rawValue.filter { $0 != " " }
         self.rawValue = Self.aliases[compact] ?? (Self.byName[compact] == nil ? rawValue : compact)
@@ -24,37 +24,37 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     package var description: String { text }
 
-    /// Two spellings of a reason are the same reason.
+    /// Compares the canonical spellings.
     package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-    /// The class of a refusal, about the request, the channel or the account; it decides what to do next.
+    /// The class of a refusal. It decides what to do next.
     package enum Meaning: Sendable, Hashable {
-        /// Our request was malformed: repeating it cannot help.
+        /// The request is malformed. Repeating it cannot help.
         case badRequest
-        /// The channel or the device token does not exist (any more, or in this environment).
+        /// The channel or the device token does not exist, no longer exists, or belongs to the other environment.
         case channelGone
-        /// The app's registration at Apple stands in the way: capability, topic, path.
+        /// The app's registration at Apple does not allow it: capability, topic or path.
         case configuration
-        /// The provider token or its key was refused.
+        /// The provider token or its key is refused.
         case credentials
         /// The app has as many channels as Apple allows.
         case quota
-        /// Slow down and repeat.
+        /// Too many requests. Repeat more slowly.
         case throttled
-        /// APNs' own trouble: repeat with back-off.
+        /// A fault of APNs. Repeat with growing waits.
         case unavailable
     }
 
-    /// One row: a reason, the status APNs sends it with, and its meaning.
+    /// A reason, its status, and its meaning.
     package struct Row: Sendable {
         package let reason: APNsReason
         package let status: Int
         package let meaning: Meaning
     }
 
-    /// Whether it is about the provider token itself: every other request that carries it is refused as well.
+    /// Whether the provider token itself is refused. Then all other requests with this token are refused, too.
     package var concernsProviderToken: Bool { Self.aboutProviderTokens.contains(self) }
 
     private static let aboutProviderTokens: Set<APNsReason> = [
@@ -62,10 +62,10 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         unrelatedKeyIdInToken,
     ]
 
-    /// Known status, or `nil` for a reason APNs has not documented.
+    /// The documented status; `nil` for an unknown reason.
     package var status: Int? { Self.byName[rawValue]?.status }
 
-    /// The meaning of this reason when it came with `status`.
+    /// The meaning of this reason in an answer with this status.
     package func meaning(status: Int) -> Meaning {
         if let row = Self.byName[rawValue] { return row.meaning }
         return switch status {
@@ -122,7 +122,7 @@ extension APNsReason {
     package static let unregistered = Self(canonical: "Unregistered")
     package static let unrelatedKeyIdInToken = Self(canonical: "UnrelatedKeyIdInToken")
 
-    /// Every reason known: on the management and broadcast paths (docs/internals/apns.md 2.5) and of device pushes
+    /// Every known reason: of the management and broadcast paths (docs/internals/apns.md 2.5), and of device pushes
     /// (3.3).
     package static let table: [Row] = [
         Row(reason: badChannelId, status: 400, meaning: .channelGone),
@@ -171,7 +171,7 @@ extension APNsReason {
 
     private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.reason.rawValue, $0) })
 
-    /// Spellings that mean a row of the table.
+    /// Other spellings of reasons in the table.
     private static let aliases = [
         "FeatureNotEnabled": "BroadcastFeatureNotEnabled",
         "BadEnvironmentKeyIdInToken": "BadEnvironmentKeyInToken",

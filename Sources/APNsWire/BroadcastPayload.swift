@@ -1,9 +1,9 @@
-/// The `aps` dictionary of a broadcast or a push, assembled from values of ours and bytes of the organiser's.
+/// The `aps` dictionary of a broadcast or a push, made from this server's values and the organiser's JSON.
 ///
-/// `contentState` and `alert` are spliced as they were written: no number, escape or key order of theirs is touched
-/// (ActivityKit decodes them with the app's own types).
+/// `contentState` and `alert` are inserted byte for byte: numbers, escapes and the order of keys stay as written,
+/// because the app's own types decode them.
 package struct BroadcastPayload: Sendable, Hashable {
-    /// The value of `event`. A broadcast cannot start an activity, a push to a device can.
+    /// The value of `event`. A broadcast cannot start an activity, but a push to a device can.
     package enum Event: String, Sendable, Hashable, CaseIterable {
         case start
         case update
@@ -12,19 +12,19 @@ package struct BroadcastPayload: Sendable, Hashable {
 
     /// The fields that only a `start` has (docs/internals/apns.md 3.2 and 4).
     package struct Start: Sendable, Hashable {
-        /// How updates reach the activity: one key beside `attributes-type`, from iOS 18 on.
+        /// Where the activity gets its updates from. The key is next to `attributes-type`; it needs iOS 18.
         package enum Input: Sendable, Hashable {
-            /// `input-push-channel`, JSON string text: it listens to this channel.
+            /// `input-push-channel`: the activity listens to this channel, given as the text of a JSON string.
             case channel([UInt8])
-            /// `input-push-token`: it gets a token of its own.
+            /// `input-push-token`: the activity gets its own token.
             case token
         }
 
-        /// JSON string text.
+        /// The text of a JSON string.
         package var attributesType: [UInt8]
-        /// JSON object text.
+        /// The text of a JSON object.
         package var attributes: [UInt8]
-        /// `nil`: neither key, for systems that start nothing from a push with one.
+        /// `nil`: neither key, for systems that do not accept a start with one.
         package var input: Input?
 
         package init(attributesType: [UInt8], attributes: [UInt8], input: Input? = nil) {
@@ -37,15 +37,15 @@ package struct BroadcastPayload: Sendable, Hashable {
     package var event: Event
     /// Required by Apple for `start`.
     package var start: Start?
-    /// JSON object text. Required by Apple for `update` and `start`, recommended for `end`.
+    /// The text of a JSON object. Apple requires it for `update` and `start`, and recommends it for `end`.
     package var contentState: [UInt8]?
-    /// JSON object text.
+    /// The text of a JSON object.
     package var alert: [UInt8]?
     /// Seconds since 1970.
     package var staleDate: Int?
-    /// Seconds since 1970; only with `end`. In the past: remove at once.
+    /// Seconds since 1970; only with `end`. A time in the past removes the activity at once.
     package var dismissalDate: Int?
-    /// JSON number text: relative to other activities of the app.
+    /// The text of a JSON number. It is compared with other activities of the same app.
     package var relevanceScore: [UInt8]?
 
     package init(
@@ -61,8 +61,8 @@ package struct BroadcastPayload: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
-    /// The whole request body. `timestamp` (seconds since 1970) is what a device orders updates by: it must rise from
-    /// one message of a channel to the next and stay the same when a message is repeated.
+    /// The whole request body. A device orders updates by `timestamp` (seconds since 1970). It must rise from one
+    /// message of a channel to the next, and stay the same when a message is repeated.
     package func body(timestamp: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(

@@ -1,4 +1,4 @@
-/// The one push type channels know, in the two spellings Apple uses (docs/internals/apns.md C7).
+/// The only push type of channels, in Apple's two spellings (docs/internals/apns.md C7).
 package enum PushType {
     /// The value of the `apns-push-type` header.
     package static let header = "liveactivity"

@@ -1,11 +1,13 @@
-/// Whether APNs keeps a channel's newest message for devices that are offline. Chosen at creation, immutable.
+/// Whether APNs stores a channel's newest message for devices that are offline. It is set at creation and never
+/// changes.
 package enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
-    /// Apple's 0: one delivery attempt, nothing kept; the higher publishing budget. For frequent updates.
+    /// Apple's 0: one delivery attempt, and nothing is stored. It has the higher publishing budget, so use it for
+    /// frequent updates.
     case noMessageStored
-    /// Apple's 1: the newest message is kept until its `apns-expiration`, 8 hours at most.
+    /// Apple's 1: the newest message is stored until its `apns-expiration`, at most 8 hours.
     case mostRecentMessageStored
 
-    /// The number Apple's JSON carries as `message-storage-policy`.
+    /// The number in Apple's JSON, `message-storage-policy`.
     package var wireValue: Int {
         switch self {
         case .noMessageStored: 0
@@ -13,7 +15,7 @@ package enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reads Apple's number; `nil` for one it does not document.
+    /// Reads Apple's number; `nil` for an undocumented one.
     package init?(wireValue: Int) {
         switch wireValue {
         case 0: self = .noMessageStored

@@ -1,8 +1,8 @@
-// libcurl's checks of argument types are macros around macros; the functions below have types of their own.
+// libcurl checks argument types with macros. They are off, because the functions below already have types.
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 
-// Swift does not call functions with variable arguments: one function for each type of argument.
+// Swift cannot call functions with variable arguments, so there is one function for each type of argument.
 
 static inline CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -28,7 +28,7 @@ static inline CURLcode ccurl_set_authorities(CURL *handle, const void *bytes, lo
     return curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &blob);
 }
 
-// `data` comes back as the last argument of all three.
+// `data` is the last argument of all three callbacks.
 static inline CURLcode ccurl_set_callbacks(
     CURL *handle, void *data, curl_write_callback header, curl_write_callback body, curl_opensocket_callback open) {
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, data);
@@ -39,7 +39,7 @@ static inline CURLcode ccurl_set_callbacks(
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, open);
 }
 
-// Nothing but HTTP and HTTPS, whatever libcurl was built with.
+// Allows only HTTP and HTTPS, whatever libcurl was built with.
 static inline CURLcode ccurl_set_protocols(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     return curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -48,7 +48,7 @@ static inline CURLcode ccurl_set_protocols(CURL *handle) {
 #endif
 }
 
-// A handle that is given up does not wait for its name's resolver. Since 7.87; before it, that may hold the loop up.
+// Cancels a transfer without waiting for its name resolution. Before libcurl 7.87 this may block the loop.
 static inline CURLcode ccurl_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
@@ -64,7 +64,7 @@ static inline long ccurl_os_errno(CURL *handle) {
     return number;
 }
 
-// The system's file of authorities; NULL: not known.
+// The system's file of certificate authorities; NULL: unknown.
 static inline const char *ccurl_authorities_file(CURL *handle) {
     char *path = NULL;
 #if LIBCURL_VERSION_NUM >= 0x075400
@@ -75,7 +75,7 @@ static inline const char *ccurl_authorities_file(CURL *handle) {
     return path;
 }
 
-// Whether names are asked for beside the transfers.
+// Whether libcurl resolves names asynchronously.
 static inline int ccurl_resolves_beside(void) {
     return (curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }

@@ -1,7 +1,7 @@
 #include <libpq-fe.h>
 
 #ifdef __linux__
-// Readiness of libpq's sockets; Swift's Glibc module leaves these headers out.
+// For waiting on libpq's sockets. Swift's Glibc module does not include these headers.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #endif

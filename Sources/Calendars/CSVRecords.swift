@@ -14,7 +14,7 @@ struct CSVRecords {
     init(_ bytes: [UInt8]) throws(CalendarFault) {
         lines = try PhysicalLines(bytes)
         repeat { pending = try lines.next() } while pending?.allSatisfy { $0 == 0x20 || $0 == 0x09 } ?? false
-        // Excel's own way to say it.
+        // Excel may write the separator in the first line.
         if let first = pending, first.starts(with: "sep=".utf8), first.count == 5, let byte = first.last {
             separator = byte
             pending = try lines.next()
@@ -63,7 +63,7 @@ struct CSVRecords {
                     guard field.count <= CalendarLimits.fieldBytes else {
                         throw CalendarFault(
                             line: opened,
-                            "The quotation mark on this line ends nowhere within "
+                            "The quotation mark on this line is not closed within "
                                 + "\(CalendarLimits.fieldBytes) bytes.")
                     }
                     rest = rest[text.endIndex...].dropFirst()
@@ -74,7 +74,7 @@ struct CSVRecords {
                         break
                     } else {
                         guard let line = try lines.next() else {
-                            throw CalendarFault(line: opened, "The quotation mark on this line ends nowhere.")
+                            throw CalendarFault(line: opened, "The quotation mark on this line is not closed.")
                         }
                         field.append(0x20)
                         rest = line
@@ -84,7 +84,7 @@ struct CSVRecords {
                 guard rest.first.map({ $0 == separator }) ?? true else {
                     throw CalendarFault(
                         line: lines.number,
-                        "After a closing quotation mark the field ends; one within is written twice.")
+                        "Text follows a closing quotation mark. Write a quotation mark inside a field twice.")
                 }
             } else {
                 let text = rest.prefix { $0 != separator }
@@ -98,7 +98,7 @@ struct CSVRecords {
         return Record(line: begins, fields: fields)
     }
 
-    /// Whichever stands most often in the header outside of quotation marks.
+    /// The candidate that is most frequent in the header, outside of quotation marks.
     private static func separator(of header: ArraySlice<UInt8>) -> UInt8 {
         let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09]
         var counts = [0, 0, 0]

@@ -1,16 +1,16 @@
-/// One fixture as a calendar has it.
+/// One fixture of a calendar.
 package struct CalendarEntry: Sendable, Hashable {
-    /// Where it begins, from 1.
+    /// The number of its first line, from 1.
     package var line: Int
     package var uid: String
     /// Seconds since 1970.
     package var startsAt: Int
-    /// `nil`: the calendar does not say.
+    /// `nil`: the calendar has none.
     package var endsAt: Int?
     package var isCancelled: Bool
-    /// Of two entries with one UID the higher is the newer.
+    /// If two entries have the same UID, the one with the higher number is newer.
     package var sequence: Int
-    /// The values that templates may name, as far as they are asked for.
+    /// The values of the names that templates use.
     package var values: [String: String]
 
     package init(
@@ -27,7 +27,7 @@ package struct CalendarEntry: Sendable, Hashable {
     }
 }
 
-/// The content of a calendar's text: entries, each UID once, and the faults of single ones.
+/// The content of a calendar: entries with distinct UIDs, and the faults of single entries.
 package struct CalendarFile: Sendable, Hashable {
     package private(set) var entries: [CalendarEntry] = []
     package private(set) var faults: [CalendarFault] = []
@@ -47,7 +47,8 @@ package struct CalendarFile: Sendable, Hashable {
         } else if entry.sequence == other.sequence {
             faults.append(
                 CalendarFault(
-                    line: entry.line, "The UID \(entry.uid) stands on line \(other.line) already; the first counts.",
+                    line: entry.line,
+                    "The UID \(entry.uid) is already used on line \(other.line). The first entry is used.",
                     uid: entry.uid))
         }
     }

@@ -1,10 +1,10 @@
 /// A fault in a calendar's text, and its line.
 package struct CalendarFault: Error, Sendable, Hashable {
-    /// From 1; of a folded line, or a record of several lines, the first.
+    /// The line number, from 1. For a folded line or a record of several lines, it is the first.
     package var line: Int
-    /// A sentence with the expected form.
+    /// A sentence that says what is wrong or expected.
     package var detail: String
-    /// The UID of its entry; `nil`: of a whole file, or it is not known.
+    /// The UID of the entry; `nil`: it is unknown, or the fault is of the whole file.
     package var uid: String?
 
     package init(line: Int, _ detail: String, uid: String? = nil) {

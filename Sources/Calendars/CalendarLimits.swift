@@ -1,17 +1,17 @@
-/// The limits of a calendar's text. Larger ones are refused with the line, before more is read.
+/// The limits of a calendar's text. Reading stops at the first line beyond a limit.
 package enum CalendarLimits {
-    /// Of a whole file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
+    /// The most bytes of a file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
     package static let bytes = 4 * 1_024 * 1_024
     static let lines = 200_000
-    /// Of a line of iCalendar after unfolding, or a field of CSV.
+    /// The most bytes of an unfolded line of iCalendar, or of a field of CSV.
     static let fieldBytes = 16 * 1_024
-    /// Of a UID.
+    /// The most bytes of a UID.
     static let uidBytes = 512
-    /// Fields of one CSV record.
+    /// The most fields of a CSV record.
     static let columns = 200
     package static let entries = 5_000
-    /// Components within each other.
+    /// The deepest nesting of components.
     static let depth = 8
-    /// The years of events, as the API takes them.
+    /// The years that the API accepts for events.
     static let years = 2000...2099
 }

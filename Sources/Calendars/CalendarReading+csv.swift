@@ -34,7 +34,7 @@ extension CalendarReading {
         return file
     }
 
-    /// The fields of an entry.
+    /// The names with a meaning of their own. All others are only values for templates.
     private static let own: Set = ["uid", "startsAt", "endsAt", "timeZone", "status"]
 
     private func entry(
@@ -66,23 +66,23 @@ extension CalendarReading {
 
     private func time(_ text: String, _ record: CSVRecords.Record) throws(CalendarFault) -> CalendarTime {
         if let time = datePattern.read(text) { return time }
-        let others = datePattern == .iso ? " datePattern says how other dates are written: dmy, mdy or ymd." : ""
+        let others = datePattern == .iso ? " For other dates set datePattern to dmy, mdy or ymd." : ""
         throw CalendarFault(
             line: record.line,
-            "\(text.prefix(100)) is no time such as \(datePattern.example), of the years "
+            "\(text.prefix(100)) is not a time such as \(datePattern.example), in the years "
                 + "\(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound).\(others)")
     }
 }
 
-/// The places of a CSV file's columns.
+/// Finds a value's column by its name.
 private struct Header {
-    /// Columns.
+    /// The number of columns.
     let count: Int
     private var places: [String: Int] = [:]
-    /// Columns that are named together, such as `date time`.
+    /// Columns that are named together, such as `date time`. Their values are joined with a space.
     private var joined: [String: [Int]] = [:]
 
-    /// - Throws: for a column that is declared and not there.
+    /// - Throws: if a declared column does not exist.
     init(_ record: CSVRecords.Record, columns: [String: String]) throws(CalendarFault) {
         count = record.fields.count
         for (place, name) in record.fields.enumerated() where places[name] == nil { places[name] = place }
@@ -91,13 +91,13 @@ private struct Header {
             guard parts.count > 1, parts.allSatisfy({ $0 != nil }) else {
                 let names = record.fields.map { "“\($0.prefix(40))”" }.prefix(30).joined(separator: ", ")
                 throw CalendarFault(
-                    line: record.line, "There is no column “\(column.prefix(100))”; there are \(names).")
+                    line: record.line, "There is no column “\(column.prefix(100))”. The columns are \(names).")
             }
             joined[column] = parts.compactMap(\.self)
         }
     }
 
-    /// The field of a column; `nil`: there is no such column.
+    /// The field of a column; `nil`: the column does not exist.
     func value(_ column: String, _ record: CSVRecords.Record) -> String? {
         if let place = places[column] { return place < record.fields.count ? record.fields[place] : "" }
         return joined[column].map { places in

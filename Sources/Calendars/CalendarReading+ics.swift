@@ -42,7 +42,7 @@ private struct EventReader {
             try event.property("UID")?.text.trimmed, of: "The VEVENT", line: event.line)
         for property in event.properties where ["RRULE", "RDATE", "RECURRENCE-ID"].contains(property.name) {
             throw CalendarFault(
-                line: property.line, "\(property.name) is not taken: each fixture needs a VEVENT of its own.")
+                line: property.line, "\(property.name) is not supported: write one VEVENT for each fixture.")
         }
         guard let begins = try event.property("DTSTART") else {
             throw CalendarFault(line: event.line, "The VEVENT has no DTSTART.")
@@ -65,14 +65,15 @@ private struct EventReader {
         let duration = try event.property("DURATION")
         if let property = try event.property("DTEND") {
             guard duration == nil else {
-                throw CalendarFault(line: property.line, "DTEND and DURATION exclude each other.")
+                throw CalendarFault(line: property.line, "Use either DTEND or DURATION, not both.")
             }
             let (end, zone) = try time(property)
             return end.instant(in: zone)
         }
         if let duration {
             guard let length = CalendarDuration(duration.value) else {
-                throw CalendarFault(line: duration.line, "\(duration.value.prefix(100)) is no duration such as PT2H.")
+                throw CalendarFault(
+                    line: duration.line, "\(duration.value.prefix(100)) is not a duration such as PT2H.")
             }
             return start.adding(length, in: zone)
         }
@@ -84,7 +85,7 @@ private struct EventReader {
         guard let time = DatePattern.iso.read(property.value.trimmed) else {
             throw CalendarFault(
                 line: property.line,
-                "\(property.value.prefix(100)) is no time such as 20261128T143000Z, of the years "
+                "\(property.value.prefix(100)) is not a time such as 20261128T143000Z, in the years "
                     + "\(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound).")
         }
         if case .instant = time { return (time, .utc) }

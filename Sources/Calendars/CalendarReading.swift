@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How a calendar's text becomes entries: the organiser's settings, and the available time zones.
+/// How a calendar's text becomes entries: the organiser's settings and the time zones.
 package struct CalendarReading: Sendable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         case ics
@@ -8,14 +8,14 @@ package struct CalendarReading: Sendable {
     }
 
     package var format: Format
-    /// Which column, property or template a name's value is from.
+    /// The column, property or template of each name.
     package var columns: [String: String]
     package var datePattern: DatePattern
-    /// Of times that say none; `nil`: the file's own, or UTC.
+    /// The time zone for times that have none; `nil`: the file's time zone, or else UTC.
     package var timeZone: TimeZone?
-    /// Names whose values are asked for.
+    /// The names whose values are needed.
     package var names: Set<String>
-    /// Of times whose own time zone this machine does not know, too; `nil`: such a time is a fault.
+    /// The time zone also for times whose own zone this machine does not know; `nil`: such a time is a fault.
     package var fallback: TimeZone?
 
     package init(
@@ -30,9 +30,9 @@ package struct CalendarReading: Sendable {
         self.fallback = fallback
     }
 
-    /// Reads a whole file; single entries that cannot be read are faults beside the others.
+    /// Reads a whole file. Single entries that cannot be read become faults.
     ///
-    /// - Throws: for a file that cannot be read as a whole, or is cut off.
+    /// - Throws: if the whole file cannot be read, or its end is missing.
     package func read(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
         switch format {
         case .ics: try iCalendar(bytes)
@@ -40,20 +40,20 @@ package struct CalendarReading: Sendable {
         }
     }
 
-    /// - Parameter what: what has the UID.
+    /// - Parameter what: the part of the file that has the UID, for the error.
     static func checked(_ uid: String?, of what: String, line: Int) throws(CalendarFault) -> String {
         guard let uid, !uid.isEmpty else {
-            throw CalendarFault(line: line, "\(what) has no UID, by which it is known again.")
+            throw CalendarFault(line: line, "\(what) has no UID. It identifies the entry in later runs.")
         }
         guard uid.utf8.count <= CalendarLimits.uidBytes, !uid.unicodeScalars.contains("\0") else {
-            throw CalendarFault(line: line, "A UID has \(CalendarLimits.uidBytes) bytes at most, none of them NUL.")
+            throw CalendarFault(line: line, "A UID has at most \(CalendarLimits.uidBytes) bytes and no NUL.")
         }
         return uid
     }
 
-    /// The values that are asked for.
+    /// The values of these names.
     ///
-    /// - Parameter raw: of a column or property by its own name; `nil`: there is none.
+    /// - Parameter raw: the value of a column or property; `nil`: it does not exist.
     func values(_ names: Set<String>, _ raw: (String) -> String?) -> [String: String] {
         var values: [String: String] = [:]
         for name in names { values[name] = value(name, raw, depth: 0) }
@@ -73,7 +73,7 @@ package struct CalendarReading: Sendable {
         return Self.sides(of: summary).map { name == "home" ? $0.home : $0.away }
     }
 
-    /// Both sides of `A – B`; `nil`: the text names no two.
+    /// Both sides of `A – B`; `nil`: the text does not name two sides.
     static func sides(of summary: String) -> (home: String, away: String)? {
         for separator in [" – ", " — ", " - ", " vs. ", " vs ", " v. ", " v ", " : "] {
             let parts = summary.split(separator: separator, omittingEmptySubsequences: false).map(\.trimmed)

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A time as a calendar writes it, in seconds since 1970, as if of UTC where no offset is said.
+/// A time in a calendar, in seconds since 1970. A time without an offset is counted as if it were in UTC.
 enum CalendarTime: Hashable {
     case instant(Int)
-    /// By the clock on the wall.
+    /// A time on the local clock, without an offset.
     case local(Int)
-    /// A day without a time: its beginning by the clock on the wall.
+    /// A day without a time: its beginning on the local clock.
     case day(Int)
 
     func instant(in zone: TimeZone) -> Int {
@@ -15,7 +15,7 @@ enum CalendarTime: Hashable {
         }
     }
 
-    /// So much later: days by the clock on the wall, seconds by a stop watch.
+    /// The time after this duration: days are counted on the local clock, seconds are elapsed time.
     func adding(_ duration: CalendarDuration, in zone: TimeZone) -> Int {
         switch self {
         case .instant(let seconds): seconds + duration.days * 86_400 + duration.seconds
@@ -25,7 +25,7 @@ enum CalendarTime: Hashable {
     }
 }
 
-/// How the dates of a CSV file are written. ISO 8601 is read whatever is named.
+/// The order of day, month and year in a CSV file. ISO 8601 is always accepted.
 package enum DatePattern: String, Sendable, Hashable, CaseIterable {
     /// `2026-11-28 15:30`, `2026-11-28T14:30:00Z`, `20261128T143000Z`, `2026-11-28T15:30+01:00`.
     case iso
@@ -36,7 +36,7 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
     /// `2026/11/28 15:30`, `2026.11.28`.
     case ymd
 
-    /// `nil`: the text is no such time, or not in a year that events are in.
+    /// `nil`: the text is not such a time, or the year is outside `CalendarLimits.years`.
     func read(_ text: some StringProtocol) -> CalendarTime? {
         if let time = Self.iso(TextCursor(text)) { return time }
         return self == .iso ? nil : numbers(TextCursor(text))
@@ -114,12 +114,12 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// RFC 5545 3.3.6, from now on: `PT1H45M`, `P1D`, `P2W`.
+/// A duration that is not negative (RFC 5545 3.3.6): `PT1H45M`, `P1D`, `P2W`.
 struct CalendarDuration: Hashable {
     var days = 0
     var seconds = 0
 
-    /// `nil`: the text is no duration, or goes back.
+    /// `nil`: the text is not a duration, or it is negative.
     init?(_ text: some StringProtocol) {
         var cursor = TextCursor(text)
         guard cursor.sign() != -1, cursor.take("P") != nil, !cursor.isAtEnd else { return nil }

@@ -1,6 +1,6 @@
 /// The Gregorian calendar in days since 1970-01-01.
 enum Civil {
-    /// The day's number (Howard Hinnant's days_from_civil).
+    /// The number of a day (Howard Hinnant's days_from_civil).
     static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -19,7 +19,7 @@ enum Civil {
         }
     }
 
-    /// Seconds since 1970 of a time in UTC; `nil` for text that is no time. The second 60 is the one before it.
+    /// Seconds since 1970 of a time in UTC; `nil`: there is no such time. A leap second (60) counts as second 59.
     static func seconds(
         _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0
     ) -> Int? {

@@ -1,11 +1,11 @@
-/// `NAME;PARAMETER=value:value`, unfolded (RFC 5545 3.1).
+/// A property `NAME;PARAMETER=value:value`, already unfolded (RFC 5545 3.1).
 struct Property {
     let line: Int
-    /// In capitals.
+    /// In upper case.
     let name: String
-    /// By names in capitals; of a list the first.
+    /// The parameters by name in upper case. Of a list only the first value is kept.
     private(set) var parameters: [String: String] = [:]
-    /// As it stands, escapes and all.
+    /// The value as written, with its escapes.
     let value: String
 
     init(_ text: String, line: Int) throws(CalendarFault) {
@@ -17,7 +17,7 @@ struct Property {
             rest = rest[word.endIndex...]
             return String(Substring(word)).uppercased()
         }
-        let fault = CalendarFault(line: line, "A property was expected, such as SUMMARY:Home – Away.")
+        let fault = CalendarFault(line: line, "Expected a property such as SUMMARY:Home – Away.")
         let name = word()
         var parameters: [String: String] = [:]
         while rest.first == UInt8(ascii: ";") {
@@ -48,7 +48,7 @@ struct Property {
         value = String(Substring(rest.dropFirst()))
     }
 
-    /// The value as text (RFC 5545 3.3.11), a line break as a space.
+    /// The value as text, without escapes (RFC 5545 3.3.11). A line break becomes a space.
     var text: String {
         guard value.utf8.contains(UInt8(ascii: "\\")) else { return value }
         var text = ""
@@ -67,21 +67,23 @@ struct Property {
     }
 }
 
-/// `BEGIN:NAME` to `END:NAME`.
+/// A component, from `BEGIN:NAME` to `END:NAME`.
 struct Component {
     let name: String
-    /// Of its `BEGIN`.
+    /// The line of its `BEGIN`.
     let line: Int
     var properties: [Property] = []
     var components: [Component] = []
 
-    /// The one property of this name; `nil`: there is none.
+    /// The only property with this name; `nil`: there is none.
     ///
-    /// - Throws: for a second one.
+    /// - Throws: if there are several.
     func property(_ name: String) throws(CalendarFault) -> Property? {
         var found: Property?
         for property in properties where property.name == name {
-            guard found == nil else { throw CalendarFault(line: property.line, "\(name) stands twice here.") }
+            guard found == nil else {
+                throw CalendarFault(line: property.line, "\(name) occurs twice in one component.")
+            }
             found = property
         }
         return found
@@ -89,18 +91,18 @@ struct Component {
 }
 
 extension Component {
-    /// The components that are read within each; of all others only their end is looked for.
+    /// The components that are kept, by the component that contains them. Others are skipped.
     private static let kept: [String: Set<String>] = [
         "": ["VCALENDAR"], "VCALENDAR": ["VEVENT"], "VEVENT": [],
     ]
 
-    /// The `VCALENDAR`s of a text, whole.
+    /// All `VCALENDAR`s of a text.
     static func calendars(_ bytes: [UInt8]) throws(CalendarFault) -> [Component] {
         var lines = UnfoldedLines(lines: try PhysicalLines(bytes))
         var stack = [Component(name: "", line: 1)]
         var count = 0
         while let (text, line) = try lines.next() {
-            // Of what is not kept only the lines are read that say where it ends.
+            // In a skipped component, only lines with BEGIN and END are parsed, to find its end.
             if let inner = stack.last, kept[inner.name] == nil, !Self.isFrame(text) { continue }
             let property = try Property(text, line: line)
             switch property.name {
@@ -108,7 +110,8 @@ extension Component {
                 let name = property.value.uppercased()
                 guard stack.count > 1 || name == "VCALENDAR" else { throw noCalendar(line) }
                 guard stack.count <= CalendarLimits.depth else {
-                    throw CalendarFault(line: line, "Components within each other, more than \(CalendarLimits.depth).")
+                    throw CalendarFault(
+                        line: line, "Components are nested more than \(CalendarLimits.depth) levels deep.")
                 }
                 if name == "VEVENT" { count += 1 }
                 guard count <= CalendarLimits.entries else {
@@ -123,8 +126,8 @@ extension Component {
                     throw CalendarFault(
                         line: line,
                         stack.isEmpty
-                            ? "END:\(name) ends nothing."
-                            : "END:\(component.name) was expected, for its BEGIN on line \(component.line).")
+                            ? "END:\(name) has no BEGIN."
+                            : "Expected END:\(component.name) for the BEGIN on line \(component.line).")
                 }
                 let parent = stack.count - 1
                 if kept[stack[parent].name]?.contains(name) ?? false { stack[parent].components.append(component) }
@@ -137,7 +140,7 @@ extension Component {
         if stack.count > 1, let open = stack.last {
             throw CalendarFault(
                 line: lines.number,
-                "The file ends within the \(open.name) that begins on line \(open.line): it is cut off.")
+                "The file is incomplete: the \(open.name) that begins on line \(open.line) has no END.")
         }
         guard let calendars = stack.first?.components, !calendars.isEmpty else { throw noCalendar(1) }
         return calendars
@@ -149,11 +152,11 @@ extension Component {
     }
 
     private static func noCalendar(_ line: Int) -> CalendarFault {
-        CalendarFault(line: line, "BEGIN:VCALENDAR was expected: this is no iCalendar file.")
+        CalendarFault(line: line, "This is not an iCalendar file: expected BEGIN:VCALENDAR.")
     }
 }
 
-/// Lines put together again that were folded (RFC 5545 3.1), also within a character. Empty ones are left out.
+/// Joins folded lines (RFC 5545 3.1), even if a fold splits a character. Empty lines are skipped.
 private struct UnfoldedLines {
     var lines: PhysicalLines
     private var pending: (bytes: [UInt8], line: Int)?

@@ -2,13 +2,14 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// Reads the fields of a plan file and collects its faults. Unknown fields are faults, too. `null` counts as left out.
+/// Reads the fields of a plan file and collects their faults. An unknown field is a fault. `null` is the same as a
+/// missing field.
 struct JSONFields {
     private var remaining: [String: JSONValue] = [:]
     private var order: [String] = []
     private var invalid = FaultList()
 
-    /// Opens the object; a value of another kind is a fault.
+    /// Opens the object. Another kind of value is a fault.
     init(_ value: JSONValue) {
         guard case .object(let members) = value.kind else {
             fault(at: "", "An object was expected, not \(value.kindName).")
@@ -28,7 +29,7 @@ struct JSONFields {
         invalid.append(FieldError(pointer: pointer, detail: detail))
     }
 
-    /// The value of a field, whatever its kind; `nil` when it is absent or `null`.
+    /// The value of a field, of any kind; `nil`: it is missing or `null`.
     mutating func value(_ name: String, required: Bool = false) -> JSONValue? {
         let value = remaining.removeValue(forKey: name)
         if let value, case .null = value.kind {
@@ -90,7 +91,7 @@ struct JSONFields {
         return elements.enumerated().map { ($0.element, "\(pointer(to: name))/\($0.offset)") }
     }
 
-    /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
+    /// Throws `unknown-field` or `invalid-request` with all faults, if there are any.
     consuming func finish() throws(Problem) {
         let names = order.filter { remaining[$0] != nil }
         var faults = FaultList(

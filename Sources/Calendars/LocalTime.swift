@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Times by a clock on the wall, in seconds since 1970 as if of UTC.
+/// Local times, in seconds since 1970 as if they were in UTC.
 extension TimeZone {
-    /// The time zone of this name, such as `Europe/Vienna`; `nil`: this machine knows none.
+    /// The time zone with this name, such as `Europe/Vienna`; `nil`: this machine does not know it.
     package static func named(_ name: String) -> TimeZone? {
-        // What is no name at all is not looked for.
+        // Names that cannot be a time zone are not looked up.
         guard name.utf8.count <= 64, name.utf8.allSatisfy(isOfName), !name.hasPrefix("/"), !name.hasSuffix("/") else {
             return nil
         }
@@ -17,8 +17,8 @@ extension TimeZone {
         (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "_+-/".utf8.contains(byte)
     }
 
-    /// When the clock shows `local`. A time that it shows twice is the first; one that it skips is read by the offset
-    /// before the change (RFC 5545 3.3.5).
+    /// The instant at which the clock shows `local`. If the clock shows it twice, the first one. If the clock skips it,
+    /// the offset before the change is used (RFC 5545 3.3.5).
     func instant(local: Int) -> Int {
         let before = offset(at: local - 86_400)
         if offset(at: local - before) == before { return local - before }

@@ -1,15 +1,15 @@
-/// The lines of a text with their numbers, whether they end with LF, CRLF or CR.
+/// The lines of a text with their numbers. A line ends with LF, CRLF or CR.
 struct PhysicalLines {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
-    /// Of the line that `next` gave last.
+    /// The number of the line that `next` returned last.
     private(set) var number = 0
 
-    /// - Throws: for a text that is too long, or of another encoding.
+    /// - Throws: if the text is too long or is UTF-16.
     init(_ bytes: [UInt8]) throws(CalendarFault) {
         guard bytes.count <= CalendarLimits.bytes else {
             throw CalendarFault(
-                line: 1, "The file has more than \(CalendarLimits.bytes) bytes, the most that a calendar may have.")
+                line: 1, "The file has more than the allowed \(CalendarLimits.bytes) bytes.")
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             throw CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")
@@ -18,12 +18,12 @@ struct PhysicalLines {
         place = self.bytes.startIndex
     }
 
-    /// The next line without its end; `nil` at the end.
+    /// The next line without its line end; `nil`: there are no more.
     mutating func next() throws(CalendarFault) -> ArraySlice<UInt8>? {
         guard place < bytes.endIndex else { return nil }
         number += 1
         guard number <= CalendarLimits.lines else {
-            throw CalendarFault(line: number, "More than \(CalendarLimits.lines) lines are not read.")
+            throw CalendarFault(line: number, "The file has more than \(CalendarLimits.lines) lines.")
         }
         let start = place
         let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.endIndex
@@ -32,10 +32,10 @@ struct PhysicalLines {
         return bytes[start..<end]
     }
 
-    /// The text of bytes that begin on a line.
+    /// Decodes UTF-8 from this line.
     static func text(_ bytes: some Collection<UInt8>, line: Int) throws(CalendarFault) -> String {
         guard bytes.count <= CalendarLimits.fieldBytes else {
-            throw CalendarFault(line: line, "More than \(CalendarLimits.fieldBytes) bytes in one line or field.")
+            throw CalendarFault(line: line, "A line or field has more than \(CalendarLimits.fieldBytes) bytes.")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CalendarFault(line: line, "This is not UTF-8; save the file as UTF-8.")

@@ -1,4 +1,4 @@
-/// A text with names in braces to be filled in: `{home} – {away}`. `{{` and `}}` are braces.
+/// A text with names in braces, such as `{home} – {away}`. `{{` and `}}` stand for single braces.
 package struct Template: Sendable, Hashable {
     private enum Part: Sendable, Hashable {
         case text(String)
@@ -7,7 +7,7 @@ package struct Template: Sendable, Hashable {
 
     private var parts: [Part] = []
 
-    /// `nil`: a brace stands alone, or a name is empty.
+    /// `nil`: a brace has no partner, or a name is empty.
     package init?(_ text: String) {
         var literal = ""
         var rest = Substring(text)
@@ -32,18 +32,18 @@ package struct Template: Sendable, Hashable {
         if !literal.isEmpty { parts.append(.text(literal)) }
     }
 
-    package static let rule = "Names stand in braces, such as {home}; a brace of the text's own is written twice."
+    package static let rule = "Write names in braces, such as {home}. Write a brace that is part of the text twice."
 
     package var names: Set<String> {
         Set(parts.compactMap { if case .name(let name) = $0 { name } else { nil } })
     }
 
-    /// A name that there is no value for.
+    /// A name has no value.
     package struct Missing: Error, Hashable {
         package var name: String
     }
 
-    /// - Parameter value: of a name; `nil`: there is none.
+    /// - Parameter value: returns the value of a name; `nil`: there is none.
     package func filled(_ value: (String) -> String?) throws(Missing) -> String {
         var text = ""
         for part in parts {

@@ -1,4 +1,4 @@
-/// Reads numbers and single characters off a short ASCII text.
+/// Reads numbers and single characters from a short ASCII text.
 struct TextCursor {
     private var rest: ArraySlice<UInt8>
 
@@ -7,7 +7,7 @@ struct TextCursor {
     var isAtEnd: Bool { rest.isEmpty }
     var next: UInt8? { rest.first }
 
-    /// A number of so many digits; `nil` leaves the cursor where it is.
+    /// Reads a number with this many digits. If it returns `nil`, the cursor has not moved.
     mutating func number(_ digits: ClosedRange<Int>) -> Int? {
         var value = 0
         var count = 0
@@ -21,20 +21,20 @@ struct TextCursor {
         return value
     }
 
-    /// Takes one of these characters, case as written; `nil` leaves the cursor where it is.
+    /// Reads one of these characters; case matters. If it returns `nil`, the cursor has not moved.
     mutating func take(_ characters: StaticString) -> UInt8? {
         guard let byte = rest.first, characters.withUTF8Buffer({ $0.contains(byte) }) else { return nil }
         rest = rest.dropFirst()
         return byte
     }
 
-    /// Takes bytes while they fulfil `condition`.
+    /// Reads bytes while they fulfil `condition`.
     mutating func prefix(while condition: (UInt8) -> Bool) -> [UInt8] {
         let taken = rest.prefix(while: condition)
         rest = rest.dropFirst(taken.count)
         return Array(taken)
     }
 
-    /// `+` or `-`, as 1 or -1.
+    /// Reads `+` or `-`, as 1 or -1.
     mutating func sign() -> Int? { take("+-").map { $0 == UInt8(ascii: "-") ? -1 : 1 } }
 }

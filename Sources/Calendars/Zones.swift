@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// The time zones of one file, each looked up once.
+/// The time zones of one file. Each is looked up once.
 struct Zones {
-    /// Of times that say none.
+    /// The time zone for times that have none.
     let floating: TimeZone
     private let fallback: TimeZone?
     private var known: [String: TimeZone] = [:]
     private var unknown: Set<String> = []
 
-    /// - Parameter named: the time zone of the file's times that say none. Files often write there what is no time zone's
-    ///   name; it is UTC then.
+    /// - Parameter named: the file's time zone for times that have none. Files often have an invalid name there; then
+    ///   it is UTC.
     init(reading: CalendarReading, named: String?) {
         floating = reading.fallback ?? reading.timeZone ?? named.flatMap(TimeZone.named) ?? .utc
         fallback = reading.fallback
     }
 
-    /// - Throws: for a name that this machine does not know.
+    /// - Throws: if this machine does not know the time zone.
     mutating func zone(_ name: String, line: Int) throws(CalendarFault) -> TimeZone {
         if let zone = known[name] { return zone }
         if !unknown.contains(name) {
@@ -27,10 +27,10 @@ struct Zones {
         }
         throw CalendarFault(
             line: line,
-            "There is no time zone \(name.prefix(100)) on this machine; --time-zone Europe/Vienna says which is meant.")
+            "There is no time zone \(name.prefix(100)) on this machine. Name one with --time-zone, e.g. Europe/Vienna.")
     }
 
-    /// Also by names that end with a zone's: `/freeassociation.sourceforge.net/Europe/Berlin`.
+    /// Also accepts names that end with a zone's name: `/freeassociation.sourceforge.net/Europe/Berlin`.
     private static func zone(_ name: String) -> TimeZone? {
         if let zone = TimeZone.named(name) { return zone }
         let parts = name.split(separator: "/", maxSplits: 10)

@@ -1,24 +1,24 @@
 package import Grandstand
 internal import JSON
 
-/// An app's templates, read, to show people its contents.
+/// An app's parsed templates, which show its contents to people.
 package struct ContentPreview: Sendable {
     private let compact: PreviewTemplate?
     private let expanded: PreviewTemplate?
 
-    /// Templates that cannot be read, as an app may have of an earlier release, show nothing.
+    /// A template that cannot be parsed shows nothing. An app may still have one from an earlier release.
     package init(_ preview: AppPreview) {
         compact = preview.compact.flatMap { try? PreviewTemplate($0) }
         expanded = preview.expanded.flatMap { try? PreviewTemplate($0) }
     }
 
-    /// A content as text.
+    /// A content as plain text.
     package struct Shown: Sendable, Hashable {
         package var compact: String?
         package var expanded: String?
     }
 
-    /// - Parameter contentState: JSON text; what is none shows as nothing.
+    /// - Parameter contentState: JSON; other text shows nothing.
     package func shown(_ contentState: [UInt8]?) -> Shown? {
         guard compact != nil || expanded != nil, let contentState,
             let content = try? JSONValue(parsing: contentState)
@@ -28,13 +28,13 @@ package struct ContentPreview: Sendable {
 }
 
 extension ContentPreview {
-    /// Why a text is no template; `nil`: it is one, or there is none.
+    /// Why a text is not a template; `nil`: it is one, or it is absent.
     package static func fault(in text: String?) -> String? {
         do throws(PreviewTemplate.Fault) {
             _ = try text.map { text throws(PreviewTemplate.Fault) in try PreviewTemplate(text) }
             return nil
         } catch {
-            return "This is no Mustache template: \(error.description)"
+            return "This is not a valid template: \(error.description)"
         }
     }
 }

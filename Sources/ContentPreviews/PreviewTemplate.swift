@@ -2,24 +2,24 @@ internal import Grandstand
 package import JSON
 internal import Mustache
 
-/// A template of the text that a lock screen shows of a `contentState`, written by the app's team: `{{home}} –
+/// A template for the text of a lock screen, written by the app's team and filled from a `contentState`: `{{home}} –
 /// {{away}}`.
 ///
-/// Mustache without what reaches beyond the content: names, sections, inverted sections and comments; no partials, other
-/// delimiters, functions or pragmas. It makes plain text, so nothing is escaped. Both templates and contents are written
-/// by others, so reading and filling have bounds.
+/// It is Mustache with names, sections, inverted sections and comments only: no partials, other delimiters, functions
+/// or pragmas. It makes plain text, so nothing is escaped. Parsing and filling have limits, because templates and
+/// contents come from users.
 package struct PreviewTemplate: Sendable {
     package static let maximumBytes = 2_000
-    /// Sections within each other.
+    /// The deepest nesting of sections.
     static let maximumDepth = 8
-    /// Bytes that one filling may go through: a section's pass costs as much as the template is long, a value its length,
-    /// a name the members that are looked at. Sections within sections multiply.
+    /// The most work of one filling, in bytes: each pass of a section costs the length of the template, a value its
+    /// length, a name the members that are compared. Without a limit, nested sections would multiply.
     private static let maximumWork = 1_000_000
 
     private let template: MustacheTemplate
     private let bytes: Int
 
-    /// Why a text is no template, and where.
+    /// Why a text is not a template, and where.
     package struct Fault: Error, Sendable, Hashable {
         /// Counted from 1.
         package var line: Int
@@ -34,14 +34,14 @@ package struct PreviewTemplate: Sendable {
         bytes = text.utf8.count
         guard bytes <= Self.maximumBytes else {
             throw Fault(
-                line: 1, column: 1, detail: "it has \(bytes) bytes of UTF-8; at most \(Self.maximumBytes) are read.")
+                line: 1, column: 1, detail: "it has \(bytes) bytes of UTF-8; the limit is \(Self.maximumBytes).")
         }
-        // First, for Mustache reads sections by recursion.
+        // Check first, because Mustache parses sections recursively.
         try Self.check(text)
         do {
             template = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}\n" + text)
         } catch let error as MustacheTemplate.ParserError {
-            // The pragma's line is the first.
+            // The pragma is the first line.
             throw Fault(
                 line: max(1, error.context.lineNumber - 1), column: error.context.columnNumber,
                 detail: Self.words(error.error))
@@ -50,9 +50,9 @@ package struct PreviewTemplate: Sendable {
         }
     }
 
-    /// The template filled with a content, without white space around it; cut, with an ellipsis, where a bound is reached.
+    /// The filled template, without white space at its ends. At a limit it is cut and ends with an ellipsis.
     ///
-    /// - Parameter maximumBytes: of what it comes to, in UTF-8.
+    /// - Parameter maximumBytes: the most bytes of the result, in UTF-8.
     package func text(of content: JSONValue, maximumBytes: Int = 1_000) -> String {
         let budget = PreviewBudget(work: Self.maximumWork, pass: bytes)
         let whole = template.render(PreviewValue.shown(content, budget))
@@ -71,25 +71,25 @@ package struct PreviewTemplate: Sendable {
 
     // MARK: Reading
 
-    /// Looks at each tag as Mustache finds it: `{{`, then what it is.
+    /// Checks each tag in the way that Mustache finds it: `{{`, then its kind.
     private static func check(_ text: String) throws(Fault) {
         var rest = text[...]
         var depth = 0
         while let open = rest.firstRange(of: "{{") {
             func fault(_ detail: String) -> Fault { Fault(at: open.lowerBound, of: text, detail) }
             let tag = rest[open.upperBound...]
-            guard let close = tag.firstRange(of: "}}") else { throw fault("this tag has no end: }} is missing.") }
+            guard let close = tag.firstRange(of: "}}") else { throw fault("this tag is not closed with }}.") }
             let name = tag[..<close.lowerBound]
             rest = tag[close.upperBound...]
             switch name.first {
             case "!": continue
             case ">", "<", "$", "=", "%":
                 throw fault(
-                    "{{\(name.prefix(1)) …}} is not understood: names, sections and comments are all there is here.")
+                    "{{\(name.prefix(1)) …}} is not supported. Use names, sections and comments only.")
             case "#", "^":
                 depth += 1
                 guard depth <= maximumDepth else {
-                    throw fault("sections may stand in each other \(maximumDepth) deep, no deeper.")
+                    throw fault("sections are nested more than \(maximumDepth) levels deep.")
                 }
             case "/": depth -= 1
             default: break
@@ -97,15 +97,15 @@ package struct PreviewTemplate: Sendable {
             let signs: Set<Character> = ["#", "^", "/", "&", "{", " "]
             guard name.contains(where: { !signs.contains($0) }), !name.contains(where: "()*".contains),
                 !name.contains("..")
-            else { throw fault("a name was expected between the braces, without parentheses.") }
+            else { throw fault("expected a name between the braces, without parentheses.") }
         }
     }
 
     private static func words(_ error: any Error) -> String {
         switch error as? MustacheTemplate.Error {
-        case .sectionCloseNameIncorrect?: "the section that ends here is not the one that began last."
-        case .expectedSectionEnd?: "a section has no end."
-        case .unfinishedName?: "a name has ASCII letters, digits and .-_? only, and }} after it."
+        case .sectionCloseNameIncorrect?: "this closes a section other than the one opened last."
+        case .expectedSectionEnd?: "a section is not closed."
+        case .unfinishedName?: "a name may have only ASCII letters, digits and .-_?, and }} must follow."
         default: "it cannot be read."
         }
     }

@@ -2,12 +2,12 @@ internal import Grandstand
 internal import JSON
 internal import Mustache
 
-/// The work that is left for filling one template.
+/// The remaining work for filling one template.
 final class PreviewBudget {
     private var left: Int
-    /// Of one pass through a section.
+    /// The cost of one pass of a section.
     private let pass: Int
-    /// Whether something was left out for want of it.
+    /// Whether something was left out because the work was used up.
     private(set) var isSpent = false
 
     init(work: Int, pass: Int) {
@@ -17,7 +17,7 @@ final class PreviewBudget {
 
     func takePass() -> Bool { take(pass) }
 
-    /// - Returns: whether there was so much left; nothing is left after the first time that there was not.
+    /// - Returns: whether there was enough left. After the first `false`, nothing is left.
     func take(_ work: Int) -> Bool {
         left -= work + 1
         if left < 0 { isSpent = true }
@@ -25,12 +25,12 @@ final class PreviewBudget {
     }
 }
 
-/// A value of a content as Mustache asks for it, within a budget.
+/// A value of a content, as Mustache reads it, within a budget.
 struct PreviewValue: MustacheParent, MustacheCustomRenderable {
     private let value: JSONValue
     private let budget: PreviewBudget
 
-    /// - Returns: something of a type that Mustache knows how to treat.
+    /// - Returns: a value of a type that Mustache treats correctly.
     static func shown(_ value: JSONValue, _ budget: PreviewBudget) -> Any {
         switch value.kind {
         case .bool(let flag): flag
@@ -44,7 +44,7 @@ struct PreviewValue: MustacheParent, MustacheCustomRenderable {
         return members.first { $0.name == name }.map { Self.shown($0.value, budget) }
     }
 
-    /// Sections of these are left out, inverted ones are not.
+    /// Whether a section of this value is skipped, and an inverted section is shown.
     var isNull: Bool {
         switch value.kind {
         case .null, .string(""): true
@@ -57,12 +57,12 @@ struct PreviewValue: MustacheParent, MustacheCustomRenderable {
         case .null: ""
         case .bool(let flag): flag ? "true" : "false"
         case .number(let text), .string(let text): budget.take(text.utf8.count) ? text : ""
-        // No template says how to show these: as they were written.
+        // Shown as written, because a template cannot say how to show them.
         case .array, .object: budget.take(value.source.count) ? String(decoding: value.source, as: UTF8.self) : ""
         }
     }
 
-    /// The elements of a list, as many as the budget has passes for.
+    /// The elements of a list, as many as the budget allows passes.
     fileprivate func iterator(of elements: [JSONValue]) -> AnyIterator<Any> {
         var rest = elements[...]
         return AnyIterator {
@@ -72,7 +72,7 @@ struct PreviewValue: MustacheParent, MustacheCustomRenderable {
     }
 }
 
-/// A list of a content. It has no names: they are looked for further out.
+/// A list in a content. It has no members, so Mustache looks for names in the values around it.
 private struct PreviewList: MustacheSequence, MustacheParent, MustacheCustomRenderable {
     let elements: [JSONValue]
     let whole: PreviewValue

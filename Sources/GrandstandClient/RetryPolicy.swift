@@ -30,13 +30,13 @@ extension GrandstandClient {
         /// One attempt only.
         public static let never = RetryPolicy(attempts: 1)
 
-        /// The policy if there is a stored answer: nobody waits longer than four seconds for a server that does not
+        /// The policy if there is a stored answer: a caller waits at most four seconds for a server that does not
         /// answer.
         var impatient: RetryPolicy {
             RetryPolicy(attempts: min(2, attempts), firstWait: 0.2, deadline: min(4, deadline))
         }
 
-        /// The least seconds of an attempt. With less time left none begins.
+        /// The least seconds for an attempt. If less time is left, no attempt begins.
         static let shortest: TimeInterval = 1
 
         /// The result of an attempt.
@@ -65,8 +65,8 @@ extension GrandstandClient {
             min(longestWait, firstWait * Double(1 << min(made - 1, 20)))
         }
 
-        /// Whether the same request may succeed later. A refusal or a missing answer of APNs is final, although its
-        /// status is 5xx, because the server would only ask APNs again.
+        /// Whether the same request may succeed later. If APNs refused or did not answer, a repetition does not help,
+        /// although the status is 5xx.
         private static func mayPass(_ outcome: Outcome) -> Bool {
             switch outcome {
             case .answer(_, .apnsRefused, _), .answer(_, .apnsUnanswered, _): false

@@ -34,7 +34,8 @@
             end = { await kind.end($0, contentState: $1, atOnce: $2) }
         }
 
-        /// A type of attributes whose contents the server stamps, so that receipts need no work of the organiser.
+        /// A type of attributes whose contents the server stamps with the timestamp, so that receipts need no work by
+        /// the organiser.
         ///
         /// - Parameter stamp: the member that the content type's `stamp` names, in the form `unix`.
         public init<Attributes: ActivityAttributes & Sendable>(
@@ -84,7 +85,7 @@
                     }
                 }
                 var followed: Set<String> = []
-                // The stream does not report all present activities, so list them first.
+                // The stream may leave out activities that already exist, so list them first.
                 let there = Activity<Attributes>.activities.map(\.id)
                 for id in there where followed.insert(id).inserted { follow(id, events, &group) }
                 for await activity in Activity<Attributes>.activityUpdates {

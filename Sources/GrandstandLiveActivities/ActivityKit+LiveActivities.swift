@@ -132,7 +132,7 @@
                     }
                 }
             }
-            // The notification's name as text, so that UIKit is not linked and extensions can use this, too.
+            // The notification's name is written as text, so that UIKit is not linked and extensions can use this, too.
             let front = NotificationCenter.default.addObserver(
                 forName: Notification.Name("UIApplicationDidBecomeActiveNotification"), object: nil, queue: nil
             ) { _ in events.yield(.cameToFront) }
@@ -161,7 +161,7 @@
             for type in types { await type.end(activity, contentState, atOnce) }
         }
 
-        /// Foundation's token of an observation. It is safe to send, because it is only passed back.
+        /// Foundation's token of an observer. It may cross threads, because it is only passed back.
         private struct Observer: @unchecked Sendable {
             private let token: any NSObjectProtocol
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 
 /// Repairs activities whose channel was replaced, because they get no more updates. When the app comes to the
-/// foreground, each event with an activity is looked up once.
+/// foreground, the event of each activity is looked up once.
 extension LiveActivities {
     /// Checks the activities that listen to a channel.
     func heal() async {

@@ -29,7 +29,7 @@ extension LiveActivities {
         return .waiting
     }
 
-    /// Seconds for which the server may not know the event. After that the request is given up.
+    /// Seconds for which an event may be unknown to the server. After that the request is given up.
     private static let longestUnknown: TimeInterval = 86_400
 
     /// Removes the request to show an activity. An activity that is already on the screen stays.
@@ -71,8 +71,8 @@ extension LiveActivities {
         return attempt
     }
 
-    /// The activity, if it already exists. The app may have been killed after the start and before it was recorded, or
-    /// a push or another launch may have been faster.
+    /// The activity, if it already exists: the app may have been killed between the start and its record, or a push or
+    /// another launch may have started it.
     private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
         let condition = await host.condition()
         self.condition = condition
@@ -129,7 +129,7 @@ extension LiveActivities {
     private func begin(
         _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?, _ variant: String?
     ) async -> Result<ShowResult, LiveActivitiesError> {
-        // Another start may have been faster during the lookup.
+        // A push or another launch may have started the activity during the lookup.
         if let there = await existing(wanted) { return note(there, of: wanted) }
         // The request may have been withdrawn in the meantime.
         guard !Task.isCancelled, record.wanted.contains(where: { $0.isSame(as: wanted) }) else {
@@ -164,8 +164,8 @@ extension LiveActivities {
         return .success(.shown(snapshot.id))
     }
 
-    /// Removes a request that is done. If this cannot be written, it is tried again later, and the activity is found on
-    /// the device then.
+    /// Removes a finished request. If this cannot be written, the request is tried again later, and then the activity
+    /// is found on the device.
     private func end(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
         do {
             try update { record in

@@ -109,7 +109,7 @@ extension LiveActivities {
         }
         switch courier.next(record, at: time.uptime()) {
         case .send(let request):
-            // Record the request before it is made. Otherwise nobody would know about it after a kill.
+            // Record the request before it is sent. Otherwise it would be unknown after the app is killed.
             do { try update { courier.depart(request, &$0) } } catch { return pause(for: error) }
             let outcome = await server.perform(request, as: credential)
             settle(request, outcome, by: credential)
@@ -120,9 +120,9 @@ extension LiveActivities {
         }
     }
 
-    /// Returns the identity of this installation; the first time it draws one. Afterwards the record contains the
-    /// system's state: a record from another phone has lost that phone's tokens, and a locked record has missed
-    /// changes.
+    /// Returns the identity of this installation, and creates it the first time. Afterwards the record contains the
+    /// system's state: a record from another phone has lost that phone's tokens, and a record that was locked lacks the
+    /// changes since.
     ///
     /// - Returns: `nil` if the keychain or the record cannot be read now.
     private func identify() async -> InstallationCredential? {

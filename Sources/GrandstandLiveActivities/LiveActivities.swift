@@ -14,7 +14,7 @@ public actor LiveActivities {
     private let store: RecordStore
 
     private(set) var record = DeviceRecord()
-    /// Why the last change could not be written; then the record in memory counts.
+    /// Why the last change could not be written; then only the record in memory is up to date.
     private var storageFailure: StorageFailure?
     /// Why the record or the credential cannot be read.
     private(set) var recordLock: String?
@@ -32,7 +32,7 @@ public actor LiveActivities {
 
     /// The last reading of the system.
     var looking: Task<Void, Never>?
-    /// Whether the record lacks some state of the system.
+    /// Whether a state of the system could not be recorded.
     var isUnseen = false
     private var running: [Task<Void, Never>] = []
     var wakeUp: CheckedContinuation<Void, Never>?
@@ -154,8 +154,8 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Returns when the server has everything, has refused the rest, or cannot be reached now; at once if the caller is
-    /// cancelled. For background tasks.
+    /// Returns when the server has everything, has refused the rest, or cannot be reached now. Returns at once if the
+    /// caller is cancelled. For background tasks.
     public func flush() async {
         guard !running.isEmpty else { return }
         let (end, flush) = AsyncStream.makeStream(of: Void.self)

@@ -78,7 +78,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
         switch self {
         case .notATopic(let text):
             "\(text) is not a valid topic: 1 to 128 characters of A-Z a-z 0-9 . _ : - are allowed."
-        case .notAVariant(let text): "\(text) is no variant: 1 to 32 of A-Z a-z 0-9 . _ : - were expected."
+        case .notAVariant(let text): "\(text) is not a valid variant: 1 to 32 characters of A-Z a-z 0-9 . _ : - are allowed."
         case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."
         case .noSuchEvent(let key): "The server has not known an event \(key) of this app for a day."
@@ -86,7 +86,7 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
         case .keyRefused(let detail): "The server refused the app's key: \(detail)"
         case .refused(let detail): "The server refused the request: \(detail)"
         case .impossible(let detail): "The system does not show the activity: \(detail)"
-        case .locked(let detail): "What is kept on this device cannot be read yet: \(detail)"
+        case .locked(let detail): "The data on this device cannot be read yet: \(detail)"
         }
     }
 }

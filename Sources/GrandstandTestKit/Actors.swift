@@ -2,7 +2,8 @@ package import FoundationEssentials
 package import Grandstand
 package import GrandstandStore
 
-// Calls of tests that look neither at the audit log nor at the reach of keys: the server acts, and reaches all.
+// Calls for tests that do not check the audit log or the apps of API keys: the server is the actor and may access
+// everything.
 
 extension AppStore {
     @discardableResult

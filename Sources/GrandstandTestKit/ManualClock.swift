@@ -1,11 +1,11 @@
 package import FoundationEssentials
 internal import Synchronization
 
-/// A clock that a test holds: it moves when it is told to.
+/// A clock that moves only when the test says so.
 package final class ManualClock: Sendable {
     private let date: Mutex<Date>
 
-    /// - Parameter date: a whole number of microseconds survives the database exactly.
+    /// - Parameter date: use a whole number of microseconds, which the database stores exactly.
     package init(_ date: Date = Date(timeIntervalSince1970: 1_700_000_000)) { self.date = Mutex(date) }
 
     package var now: Date { date.withLock { $0 } }

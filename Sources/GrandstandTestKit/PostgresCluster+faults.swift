@@ -3,9 +3,9 @@ internal import Foundation
 internal import GrandstandStore
 internal import Postgres
 
-/// What tests and match days do to a cluster beyond starting and stopping it.
+/// Faults and replicas of a cluster, for tests and match days.
 extension PostgresCluster {
-    /// Starts the cluster and brings it to the schema of this build.
+    /// Starts the cluster and migrates it to this build's schema.
     ///
     /// - Returns: its connection string.
     package func startMigrated() async throws -> String {
@@ -14,10 +14,11 @@ extension PostgresCluster {
         return url
     }
 
-    /// Fills the empty folder with a copy of a running cluster. `start` then starts a standby that streams from it, takes
-    /// reads, and becomes a primary with `promote`.
+    /// Fills the empty folder with a copy of a running cluster. `start` then starts a standby, which streams from the
+    /// primary and serves reads. `promote` makes it a primary.
     ///
-    /// The primary itself runs `pg_basebackup`: it knows where its programs are, and the copy belongs to its account.
+    /// The primary itself runs `pg_basebackup`, because it knows where its programs are, and the copy then belongs to
+    /// its account.
     ///
     /// - Parameter primary: the primary's connection string, as its `start` gave it.
     package func follow(_ primary: String) async throws {
@@ -49,7 +50,7 @@ extension PostgresCluster {
         }
     }
 
-    /// The standby is a primary from now on: when this returns it takes writes.
+    /// Makes the standby a primary. When this returns, it accepts writes.
     package func promote() async throws {
         try await Self.withPool(try await start()) { pool in
             guard try await pool.query("select pg_promote() as done")[0].decode(Bool.self, "done") else {
@@ -58,23 +59,23 @@ extension PostgresCluster {
         }
     }
 
-    /// As a machine dies: every process of the server is gone at once, and nothing more is written. `start` recovers.
+    /// Kills every process of the server at once, as when the machine dies. Nothing more is written. `start` recovers.
     package func kill() async {
         signal(SIGKILL)
-        // Collects the remains, so that a start is one.
+        // Release what is left, so that the cluster can be started again.
         await stop()
     }
 
-    /// Stops every process of the server without a sign, as when its machine hangs.
+    /// Suspends every process of the server, as when its machine hangs.
     ///
-    /// - Parameter isFrozen: `false`: it goes on as if nothing had been.
+    /// - Parameter isFrozen: `false` lets the processes continue.
     package func freeze(_ isFrozen: Bool) throws { signal(isFrozen ? SIGSTOP : SIGCONT) }
 
-    /// To the server first, so that it starts no more children, then to those.
+    /// Signals the server first, so that it starts no more children, and then its children.
     private func signal(_ number: Int32) {
         let file = try? String(contentsOfFile: directory + "/postgres/postmaster.pid", encoding: .utf8)
         guard let server = file?.split(separator: "\n").first.flatMap({ pid_t($0) }), server > 0 else { return }
-        // Its children are no longer its own once it is dead: their numbers are read before that.
+        // Read the children's numbers first, because a dead server has no children.
         if number == SIGKILL { signal(SIGSTOP) }
         if number != SIGKILL { _ = Foundation.kill(server, number) }
         let children = try? String(contentsOfFile: "/proc/\(server)/task/\(server)/children", encoding: .utf8)
@@ -98,11 +99,11 @@ extension PostgresCluster {
         await pool.close()
     }
 
-    /// A command for a shell, each word in quotes.
+    /// A shell command with each word in quotation marks.
     private static func shell(_ words: [String]) -> String {
         words.map { "'" + $0.replacing("'", with: #"'\''"#) + "'" }.joined(separator: " ")
     }
 
-    /// A text in SQL.
+    /// A text as an SQL literal.
     private static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 }

@@ -2,7 +2,7 @@ package import EmbeddedPostgres
 package import Logging
 internal import Postgres
 
-/// A primary and a standby that has what the primary committed before that says so (synchronous replication).
+/// A primary and a standby with synchronous replication: a commit is reported only after the standby has it.
 package struct PostgresPair: Sendable {
     package let primary: PostgresCluster
     package let standby: PostgresCluster
@@ -35,9 +35,9 @@ package struct PostgresPair: Sendable {
         }
     }
 
-    /// Runs `body` on a pair in the folder that is stopped afterwards.
+    /// Runs `body` with a pair in this folder, and stops the pair afterwards.
     ///
-    /// - Parameter isMigrated: with the schema of this build; else empty.
+    /// - Parameter isMigrated: whether it has this build's schema; otherwise it is empty.
     package static func with<Value: Sendable>(
         in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger,
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPair) async throws -> Value
@@ -53,7 +53,7 @@ package struct PostgresPair: Sendable {
         }
     }
 
-    /// The primary dies, never to come back, and the standby takes its place, as an operator would do it.
+    /// Kills the primary for good and promotes the standby, as an operator would.
     package func failOver() async throws {
         await primary.kill()
         try await standby.promote()
@@ -65,8 +65,8 @@ package struct PostgresPair: Sendable {
         await primary.stop()
     }
 
-    /// From now on a commit waits for the standby. Only the primary's configuration says so: one that was promoted waits
-    /// for nobody.
+    /// From now on a commit waits for the standby. This is set only in the primary's configuration, so that a promoted
+    /// standby waits for no other.
     private func synchronise() async throws {
         try await PostgresCluster.withPool(primaryURL) { pool in
             try await pool.withConnection {

@@ -6,7 +6,7 @@
     private import Musl
 #endif
 
-/// How long the processor works for `body`. On an idle machine that is the time that passes; here no other test counts.
+/// The processor time of this thread for `body`. Other tests that run at the same time do not count.
 package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
     let began = threadTime()
     try body()

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// A program, ours or another, as a process of its own.
+/// Runs a program as a separate process.
 package enum Program {
     package struct Output: Sendable {
         package var exitCode: Int32
-        /// Standard output and standard error, as they came.
+        /// Standard output and standard error, in the order they came.
         package var text: String
     }
 
-    /// Runs it to its end. No thread of Swift's pool waits for it: there are as many as processors, and what the
-    /// program calls may need them all.
+    /// Runs the program to its end. No thread of Swift's pool waits for it, because the pool has only as many threads
+    /// as processors.
     ///
-    /// - Parameter environment: `nil` is this process's.
-    /// - Throws: when it cannot be started.
+    /// - Parameter environment: `nil`: the environment of this process.
+    /// - Throws: if it cannot be started.
     package static func run(
         _ executable: URL, _ arguments: [String], environment: [String: String]? = nil
     ) async throws -> Output {
@@ -23,7 +23,8 @@ package enum Program {
         }
     }
 
-    /// Runs it to its end on the thread that asks; for conditions of tests, which cannot wait otherwise.
+    /// Runs the program to its end and blocks the calling thread. Only for conditions of tests, which cannot be
+    /// asynchronous.
     package static func wait(
         for executable: URL, _ arguments: [String], environment: [String: String]? = nil
     ) throws -> Output {

@@ -4,27 +4,27 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Synchronization
 
-/// An HTTP server on loopback, as a webhook's receiver: it keeps the messages it gets and answers as it is told.
+/// An HTTP server on loopback that acts as a webhook's receiver. It stores the requests and answers as the test says.
 package final class Receiver: Sendable {
     package struct Request: Sendable {
         package var method: String
         package var target: String
-        /// By lowercase name.
+        /// By name in lower case.
         package var headers: [String: String]
         package var body: [UInt8]
 
         package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    /// What it does with a request.
+    /// The answer to a request.
     package enum Reaction: Sendable {
-        /// - Parameter length: bytes of the answer's body.
+        /// - Parameter length: the length of the answer's body in bytes.
         case answer(Int, headers: [String: String] = [:], length: Int = 0)
-        /// 200 with a file.
+        /// Status 200 with a file.
         ///
-        /// - Parameter claimed: bytes it says there are; after fewer it closes the connection.
+        /// - Parameter claimed: the announced length. If the file is shorter, the connection is closed after it.
         case file([UInt8], claimed: Int? = nil)
-        /// Nothing, for ever.
+        /// No answer, ever.
         case silence
         /// Closes the connection.
         case hangUp
@@ -55,7 +55,7 @@ package final class Receiver: Sendable {
 
     /// Starts on a free port of 127.0.0.1.
     ///
-    /// - Parameter react: called with the request and its number, from 0.
+    /// - Parameter react: gets the request and its number, which starts at 0.
     package static func start(
         _ identity: Identity? = nil, react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) }
     ) async throws -> Receiver {
@@ -82,7 +82,7 @@ package final class Receiver: Sendable {
         return receiver
     }
 
-    /// Runs `body` with a receiver that is stopped afterwards.
+    /// Runs `body` with a receiver, and stops it afterwards.
     package static func with<Value>(
         _ identity: Identity? = nil,
         react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) },
@@ -102,13 +102,13 @@ package final class Receiver: Sendable {
     package var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
     package var url: String { "http://127.0.0.1:\(port)" }
     package var requests: [Request] { state.withLock { $0.requests } }
-    /// How many connections were made, whatever came over them.
+    /// The number of connections so far.
     package var connections: Int { state.withLock { $0.connections } }
 
-    /// From now on.
+    /// Changes the answer to later requests.
     package func react(_ react: @escaping @Sendable (Int, Request) -> Reaction) { state.withLock { $0.react = react } }
 
-    /// Waits until so many requests have come, and returns all.
+    /// Waits until there are this many requests, and returns all.
     package func wait(for count: Int) async -> [Request] {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -1,6 +1,6 @@
 package import Testing
 
-/// A request that is refused, and how: one line of a table.
+/// A request and the refusal that it must get: one row of a table of test cases.
 package struct Refusal: Sendable, CustomStringConvertible {
     package let description: String
     package let method: String
@@ -13,10 +13,10 @@ package struct Refusal: Sendable, CustomStringConvertible {
     private let hint: String
 
     /// - Parameters:
-    ///   - bytes: in the place of `body`, for what is no text.
+    /// - bytes: used instead of `body`, for a body that is not text.
     ///   - slug: the last part of the problem's `type`.
-    ///   - pointers: places the answer must point at, all of them.
-    ///   - hint: text that the answer must contain.
+    /// - pointers: the fields that the answer must name, and maybe others.
+    /// - hint: a text that the answer must contain.
     package init(
         _ description: String, _ method: String, _ path: String, _ body: String? = nil, bytes: [UInt8]? = nil,
         headers: [String: String] = [:], status: Int = 422, slug: String = "invalid-request", pointers: [String] = [],
@@ -33,7 +33,7 @@ package struct Refusal: Sendable, CustomStringConvertible {
         self.hint = hint
     }
 
-    /// Holds an answer to what was expected.
+    /// Compares an answer with the expected refusal.
     package func expect(
         status: Int, slug: String?, pointers: [String], text: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -3,11 +3,11 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// An HTTP server on loopback between a client and a server: it does with whole requests what its test says.
+/// An HTTP server on loopback between a client and a server. The test decides what happens to each complete request.
 package final class RequestProxy: Sendable {
     package struct Response: Sendable {
         package var status: Int
-        /// By name; the length is added.
+        /// By name. The length is added.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -18,7 +18,7 @@ package final class RequestProxy: Sendable {
         }
     }
 
-    /// - Returns: `nil` to cut the connection.
+    /// - Returns: `nil` closes the connection without an answer.
     package typealias Carry = @Sendable (Receiver.Request) async -> Response?
 
     private let channel: any Channel
@@ -27,7 +27,7 @@ package final class RequestProxy: Sendable {
 
     package var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
 
-    /// Runs `body` with a proxy that is stopped afterwards.
+    /// Runs `body` with a proxy, and stops it afterwards.
     package static func with<Value>(
         carry: @escaping Carry, isolation: isolated (any Actor)? = #isolation,
         _ body: (RequestProxy) async throws -> Value
@@ -71,7 +71,7 @@ private final class ProxyHandler: ChannelInboundHandler {
             guard let head else { return }
             let headers = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
             let request = Receiver.Request(method: head.method.rawValue, target: head.uri, headers: headers, body: body)
-            // Pipelined requests wait for each other in the pipeline that is configured above.
+            // Pipelined requests wait for each other. This is configured in the pipeline above.
             Self.pass(request, to: carry, from: context.channel)
         }
     }

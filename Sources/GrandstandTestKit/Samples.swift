@@ -2,9 +2,9 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-// Values with sensible defaults, for tests that are about one of their parts.
+// Values with defaults, for tests that need only some of their members.
 
-/// A word of the domain that a test wrote and its alphabet does not allow.
+/// A test used a text that its type does not allow.
 package struct BadSample: Error, CustomStringConvertible {
     package let description: String
 
@@ -15,7 +15,7 @@ package struct BadSample: Error, CustomStringConvertible {
 }
 
 extension App {
-    /// An app that signs with a made-up team and key.
+    /// An app with an invented team and key.
     package static func sample(
         _ bundleID: String = "com.example.Goal", channelLimit: Int = APNsLimits.channels,
         overrides: [APNsEnvironment: Override] = [:], at date: Date = ManualClock().now
@@ -65,7 +65,7 @@ extension BundleID {
 }
 
 extension EventSpecification {
-    /// An event with one audience, live when its first update comes.
+    /// An event with one audience. It becomes live with its first update.
     package static func sample(
         _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience]? = nil,
@@ -79,7 +79,7 @@ extension EventSpecification {
 }
 
 extension BroadcastRequest {
-    /// An update without alert.
+    /// An update without an alert.
     package static func update(
         _ contentState: String = #"{"score":"1-0"}"#, alert: String? = nil,
         priority: APNsPriority? = nil, expiresIn: Int? = nil, sendAt: Date? = nil,
@@ -112,8 +112,8 @@ extension BroadcastRequest {
 }
 
 extension APNsRefusal {
-    /// APNs' refusal of a channel that it does not have.
+    /// APNs' refusal for a channel that does not exist.
     package static let channelGone = APNsRefusal(status: 400, reason: .channelNotRegistered)
-    /// A refusal no retry mends.
+    /// A refusal that a repetition cannot change.
     package static let badRequest = APNsRefusal(status: 400, reason: .badPriority)
 }

@@ -1,21 +1,21 @@
-/// A season as leagues publish them: every two clubs meet twice, on match days a week apart, in two time zones, with the
-/// change to winter and to summer in between.
+/// A season like those of real leagues: every two clubs meet twice, on match days a week apart, in two time zones,
+/// across both clock changes.
 package struct Season: Sendable {
     package struct Fixture: Sendable, Hashable {
         package var uid: String
         package var home: String
         package var away: String
-        /// Since 1970-01-01.
+        /// Days since 1970-01-01.
         package var day: Int
-        /// Of the kick-off after midnight, by the clock on the wall.
+        /// Minutes from midnight to the kick-off, on the local clock.
         package var minute: Int
         package var zone: String
         package var isCancelled = false
 
         package var title: String { "\(home) – \(away)" }
 
-        /// The kick-off in seconds since 1970, by a rule of its own: European summer is from the last Sunday of March to
-        /// that of October.
+        /// The kick-off in seconds since 1970. It is computed here independently of the code under test: summer time is
+        /// from the last Sunday of March to the last Sunday of October.
         package var kickOff: Int {
             let local = day * 86_400 + minute * 60
             let standard = zone == "Europe/London" ? 0 : 3_600
@@ -26,12 +26,12 @@ package struct Season: Sendable {
     package var fixtures: [Fixture]
 
     /// - Parameters:
-    ///   - league: names clubs and fixtures.
+    /// - league: used in the names of clubs and fixtures.
     ///   - firstDay: a Saturday, in days since 1970.
     package init(league: String = "bl1", clubs: Int = 20, firstDay: Int = Season.august) {
         fixtures = []
         let names = (0..<clubs).map { "\(Self.towns[$0 % Self.towns.count]) \(league) \($0 + 1)" }
-        // The circle method: one club stays, the others turn.
+        // The circle method: one club stays in its place, the others rotate.
         var circle = Array(1..<clubs)
         for round in 0..<(2 * (clubs - 1)) {
             let order = [0] + circle
@@ -59,7 +59,7 @@ package struct Season: Sendable {
     ]
 
     package static func isSummer(_ day: Int) -> Bool {
-        // 2026-03-29 and 2026-10-25, 2027-03-28 and 2027-10-31: what the seasons of the tests lie between.
+        // Summer time begins on 2026-03-29 and 2027-03-28, and ends on 2026-10-25 and 2027-10-31.
         (20_541..<20_751).contains(day) || (20_905..<21_122).contains(day)
     }
 
@@ -82,9 +82,9 @@ package struct Season: Sendable {
 }
 
 extension Season {
-    /// As iCalendar, its lines folded after 73 bytes.
+    /// The season as iCalendar, with lines folded after 73 bytes.
     ///
-    /// - Parameter definesZones: whether the zones are defined in the file, too.
+    /// - Parameter definesZones: whether the file also contains definitions of its time zones.
     package func ics(lineEnd: String = "\r\n", definesZones: Bool = true) -> [UInt8] {
         var lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//Fixtures//EN"]
         if definesZones {
@@ -105,7 +105,7 @@ extension Season {
         lines.append("END:VCALENDAR")
         var bytes: [UInt8] = []
         for line in lines {
-            // Folding knows no characters.
+            // Fold by bytes, even within a character, as the format allows.
             for (place, byte) in line.utf8.enumerated() {
                 if place > 0, place % 73 == 0 { bytes += (lineEnd + " ").utf8 }
                 bytes.append(byte)
@@ -115,7 +115,7 @@ extension Season {
         return bytes
     }
 
-    /// As CSV with the columns `id`, `date`, `time`, `zone`, `Team 1`, `Team 2`, `state`.
+    /// The season as CSV with the columns `id`, `date`, `time`, `zone`, `Team 1`, `Team 2`, `state`.
     package func csv(separator: String = ",", lineEnd: String = "\n", hasMark: Bool = false) -> [UInt8] {
         func quoted(_ text: String) -> String {
             text.contains(separator) || text.contains("\"")

@@ -2,10 +2,10 @@ internal import GrandstandService
 package import GrandstandStore
 package import Postgres
 
-/// A database of a test's own, with a pool on it, on the test process's throw-away server.
+/// A test's own database, with a pool, on the test process's temporary server.
 package struct TestDatabase: Sendable {
     package let pool: PostgresPool
-    /// What `DATABASE_URL` would be for it.
+    /// The database as a value of `DATABASE_URL`.
     package let connectionString: String
 
     package init(pool: PostgresPool, connectionString: String) {
@@ -13,24 +13,24 @@ package struct TestDatabase: Sendable {
         self.connectionString = connectionString
     }
 
-    /// The database for stores.
+    /// The database as the stores use it.
     package var database: Database { Database(pool) }
 }
 
 /// The first contents of a test's database.
 package enum TestDatabaseContent: Sendable, Hashable {
-    /// The schema of this build, no rows.
+    /// This build's schema, without rows.
     case migrated
-    /// Nothing at all.
+    /// No schema.
     case empty
 }
 
-/// Runs `body` on a fresh database that is dropped afterwards.
+/// Runs `body` with a new database, which is dropped afterwards.
 ///
-/// The database is cloned from a template, which takes about 40 ms. Tests may call this in parallel; a few databases at
-/// a time exist, further callers wait.
+/// The database is cloned from a template, which takes about 40 ms. Tests may call this in parallel. Only a few
+/// databases exist at a time, so further callers wait.
 ///
-/// - Throws: what `body` throws, and why no PostgreSQL can be reached or started.
+/// - Throws: the errors of `body`, or why PostgreSQL cannot be reached or started.
 package func withDatabase<Value: Sendable>(
     _ content: TestDatabaseContent = .migrated,
     isolation: isolated (any Actor)? = #isolation,

@@ -1,6 +1,6 @@
 package import Logging
 
-/// Loggers for tests: silent below warnings, so that a test run's output is the tests'.
+/// Loggers for tests. They log only warnings and errors, so that the output of a test run stays readable.
 package enum TestLog {
     package static func logger(_ label: String) -> Logger {
         var logger = Logger(label: "test.\(label)")

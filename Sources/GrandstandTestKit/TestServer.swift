@@ -5,30 +5,31 @@ internal import Logging
 internal import Postgres
 internal import Synchronization
 
-/// The PostgreSQL server behind this process's tests: a throw-away cluster, or the one of
-/// `GRANDSTAND_TEST_DATABASE_URL`, whose role must be allowed to create databases.
+/// The PostgreSQL server of this process's tests: a temporary cluster, or the server in `GRANDSTAND_TEST_DATABASE_URL`,
+/// whose role must be allowed to create databases.
 actor TestServer {
     static let shared = TestServer()
 
-    /// Databases at a time: with up to ten connections each they stay below the embedded cluster's hundred.
+    /// The most databases at a time. With up to ten connections each, they stay below the hundred of the embedded
+    /// cluster.
     nonisolated let databases = Semaphore(permits: 6)
     nonisolated let logger = TestLog.logger("database")
 
-    /// Started once; all tests wait for the same start.
+    /// The start of the server. It is started once, and all tests wait for it.
     private var starting: Task<Base, any Error>?
     private var made = 0
 
     private struct Base {
         let connectionString: String
         let administration: PostgresPool
-        /// The name of the migrated database that tests' are cloned from.
+        /// The name of the migrated database that test databases are cloned from.
         let template: String
-        /// PostgreSQL 15 learned another strategy and made it the default; copying files is the faster one for a
-        /// template of few megabytes without a durable log (measured: 40 ms instead of 140).
+        /// Whether to clone by copying files. From PostgreSQL 15 on, the default is another strategy, which takes 140
+        /// ms instead of 40 for this small template without a durable log.
         let clonesFiles: Bool
     }
 
-    /// Makes a database of the test's own.
+    /// Creates a database for one test.
     func makeDatabase(_ content: TestDatabaseContent) async throws -> TestDatabase {
         let base = try await base()
         made += 1
@@ -42,7 +43,7 @@ actor TestServer {
             connectionString: connectionString)
     }
 
-    /// Closes the pool and removes the database, open connections included.
+    /// Closes the pool and drops the database, even if connections are open.
     func drop(_ test: TestDatabase) async {
         await test.pool.close()
         guard let base = try? await base(), let name = Self.name(in: test.connectionString) else { return }
@@ -78,7 +79,7 @@ actor TestServer {
         let migrating = PostgresPool(
             configuration: .stores(connectionString: named(template, in: connectionString)), logger: logger)
         _ = try await Migrator(migrating).migrate()
-        // A template can only be copied while it has no connections.
+        // PostgreSQL clones a template only while it has no connections.
         await migrating.close()
         return Base(
             connectionString: connectionString, administration: administration, template: template,
@@ -88,12 +89,12 @@ actor TestServer {
     private static func create(
         _ name: String, from template: String?, clonesFiles: Bool, on pool: PostgresPool
     ) async throws {
-        // Names are ours: letters, digits and underscores.
+        // The names need no quotation marks: they have only letters, digits and underscores.
         let source = template.map { " template \($0)" + (clonesFiles ? " strategy file_copy" : "") } ?? ""
         try await pool.withConnection { try await $0.script("create database \(name)\(source)") }
     }
 
-    /// libpq takes the last of several `dbname`, in keyword strings and in URIs.
+    /// Of several `dbname`, libpq uses the last, in keyword strings and in URIs.
     private static func named(_ name: String, in connectionString: String) -> String {
         guard connectionString.contains("://") else { return "\(connectionString) dbname=\(name)" }
         return connectionString + (connectionString.contains("?") ? "&" : "?") + "dbname=\(name)"

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// A PostgreSQL cluster for the time of this process, in memory where there is room for it, else in the temp folder.
+/// A temporary PostgreSQL cluster of this process, in memory if there is enough, otherwise in the temporary folder.
 ///
-/// Hundreds of databases are made and dropped, each of 300 files: ext4 spends more on finding inodes for those than the
-/// tests take otherwise (measured: 300 s of processor time in the kernel instead of 100 to 120, 5 minutes instead of 3).
+/// Tests create and drop hundreds of databases with 300 files each. On ext4, that takes 300 s of processor time in the
+/// kernel instead of 100 to 120, and 5 minutes instead of 3.
 ///
-/// The server ends with the process however that ends. The folder is removed at an orderly exit; what a killed process
-/// leaves behind, the next one removes.
+/// The server ends with the process. The folder is removed at a normal exit. If a process was killed, the next one
+/// removes its folder.
 enum ThrowAwayCluster {
     private static let prefix = "grandstand-tests-"
 
@@ -20,14 +20,14 @@ enum ThrowAwayCluster {
 
     private static let running = Mutex<Running?>(nil)
 
-    /// Starts the cluster; called once in a process.
+    /// Starts the cluster. Call it once in a process.
     ///
-    /// - Returns: a connection string whose role may create databases.
+    /// - Returns: a connection string with a role that may create databases.
     static func start(logger: Logger) async throws -> String {
         let place = place()
         removeAbandoned(in: place)
         let directory = place.appendingPathComponent(prefix + String(ProcessInfo.processInfo.processIdentifier)).path
-        // Left by a process of an earlier boot that had the same number.
+        // An earlier process with the same number may have left this folder.
         try? FileManager.default.removeItem(atPath: directory)
         let cluster = PostgresCluster(directory: directory, logger: logger, durable: false)
         running.withLock { $0 = Running(cluster: cluster, directory: directory) }
@@ -35,7 +35,7 @@ enum ThrowAwayCluster {
         return try await cluster.start()
     }
 
-    /// Linux' `/dev/shm` when it has room for the largest test's rows many times over.
+    /// Linux' `/dev/shm` if it has several times the space of the largest test; otherwise the temporary folder.
     private static func place() -> URL {
         let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
         let free = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)[.systemFreeSize] as? Int
@@ -43,7 +43,7 @@ enum ThrowAwayCluster {
         return URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
     }
 
-    /// Waits a bounded time, for an exit must not hang.
+    /// Waits only for a limited time, so that the exit does not hang.
     private static func stop() {
         guard let running = running.withLock({ $0.take() }) else { return }
         let stopped = DispatchSemaphore(value: 0)

@@ -1,4 +1,4 @@
-/// The awaited condition did not come true.
+/// An awaited condition did not become true in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let what: String
 
@@ -7,12 +7,13 @@ package struct NeverHappened: Error, CustomStringConvertible {
     package var description: String { "it never happened: \(what)" }
 }
 
-/// Asks until there is an answer: for what gives no signal, such as another process's state.
+/// Calls the probe until it returns a value. Only for conditions without a signal, such as the state of another
+/// process.
 ///
-/// Between two probes there is a pause, for a probe takes the processor from what it waits for. No time passes once the
-/// answer is there, and no bound is so tight that a busy machine meets it: how quick something is, benchmarks say.
+/// There is a pause between two calls, because a probe takes processor time from the process it waits for. `limit` is
+/// generous, so that a busy machine does not fail the test. Speed is measured by benchmarks, not here.
 ///
-/// - Throws: `NeverHappened` after `limit`, and what the probe throws.
+/// - Throws: `NeverHappened` after `limit`, and the errors of the probe.
 package func until<Value>(
     _ what: String, within limit: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
     _ probe: () async throws -> Value?
@@ -26,7 +27,7 @@ package func until<Value>(
     }
 }
 
-/// Asks until it holds, as the other `until` does.
+/// Calls the probe until it returns `true`. See the other `until`.
 package func until(
     _ what: String, within limit: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
     _ holds: () async throws -> Bool

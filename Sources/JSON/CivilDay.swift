@@ -1,4 +1,4 @@
-/// A day in the Gregorian calendar, as dates are written.
+/// A day in the Gregorian calendar.
 package struct CivilDay: Sendable, Hashable {
     package let year: Int
     /// 1 to 12.
@@ -6,9 +6,10 @@ package struct CivilDay: Sendable, Hashable {
     /// 1 to 31.
     package let day: Int
 
-    /// - Parameter days: since 1 January 1970, which is 0.
+    /// - Parameter days: days since 1 January 1970.
     package init(_ days: Int) {
-        // Years that begin in March have their leap day last: an era of 400 has 146,097 days, day 0 is 1 March 0000.
+        // In years that begin in March the leap day is the last one. An era of 400 years has 146,097 days; day 0 is 1
+        // March 0000.
         let shifted = days + 719_468
         let era = (shifted < 0 ? shifted - 146_096 : shifted) / 146_097
         let ofEra = shifted - era * 146_097

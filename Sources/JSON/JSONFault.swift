@@ -1,18 +1,18 @@
-/// Why a text is not read: what is wrong, and where.
+/// Why a JSON text was refused: what is wrong, and where.
 package struct JSONFault: Error, Equatable {
     package enum Kind: Sendable {
-        /// The text is not JSON, or is nested deeper than its reader allows.
+        /// The text is not JSON, or is nested too deeply.
         case malformed
-        /// It has more values than its reader allows.
+        /// It has too many values.
         case tooManyValues
     }
 
     package var kind: Kind
-    /// Words for people, without a full stop.
+    /// A text for people, without a full stop.
     package var detail: String
-    /// The byte at which it shows.
+    /// The offset of the faulty byte.
     package var offset: Int
-    /// The value in which it shows, as a JSON Pointer (RFC 6901), where its reader knows.
+    /// The faulty value as a JSON Pointer (RFC 6901); empty if the position is not known.
     package var pointer = ""
 
     package init(_ detail: String, at offset: Int, kind: Kind = .malformed) {

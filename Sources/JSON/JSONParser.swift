@@ -1,19 +1,19 @@
-/// Makes a tree of a JSON text, each value with its source range, and judges beyond the syntax: a name stands once in an
-/// object, and nesting and the number of values are bounded.
+/// Parses a JSON text into a tree. Each value has its source range. In addition to the syntax it checks that names are
+/// unique within an object, and limits nesting and the number of values.
 ///
-/// Foundation's decoders give values but not their bytes: `1.50e3`, `12345678901234567890`, `\u26bd` and the order of
-/// keys would not survive them.
+/// Foundation's decoders do not give the bytes of values, so `1.50e3`, `12345678901234567890`, `\u26bd` and the order
+/// of keys would be lost.
 package struct JSONParser {
-    /// Deeper nesting is refused: no activity's content needs it, and recursion must stay bounded.
+    /// The deepest nesting. No content of an activity needs more, and the recursion must be bounded.
     package static let maximumDepth = 128
 
-    /// More values than this in one text are refused: a tree takes fifty to a hundred bytes for each, so 4 MiB of `[0,0,…]`
-    /// would be two million of them. 500 broadcasts may have 500 each.
+    /// The most values of one text. In a tree each takes fifty to a hundred bytes, so 4 MiB of `[0,0,…]` would be two
+    /// million values. 500 broadcasts may have 500 values each.
     package static let maximumValues = 250_000
 
     private let bytes: [UInt8]
     private let maximumValues: Int
-    /// Names and indices on the way to the value being read: the JSON Pointer of a fault.
+    /// The names and indices of the value that is being parsed: the JSON Pointer of a fault.
     private var path: [String] = []
 
     package init(_ bytes: [UInt8], maximumValues: Int = Self.maximumValues) {
@@ -71,7 +71,7 @@ package struct JSONParser {
             let name = try scanner.name()
             guard names.insert(name).inserted else {
                 let quoted = JSONText.quoted(name)
-                throw JSONFault("The member name \(quoted) stands twice in one object", at: start)
+                throw JSONFault("The member name \(quoted) occurs twice in one object", at: start)
             }
             path.append(name)
             members.append((name, try value(&scanner)))

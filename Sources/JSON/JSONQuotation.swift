@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends `text` as a JSON string, quotes included: only what RFC 8259 demands is escaped.
+    /// Appends `text` as a JSON string with its quotation marks. Only what RFC 8259 requires is escaped.
     package mutating func append(quoted text: String) {
         append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -18,7 +18,7 @@ extension [UInt8] {
 }
 
 extension String {
-    /// The text as a JSON string, quotes included.
+    /// The text as a JSON string with its quotation marks.
     package var quotedJSON: String {
         var bytes: [UInt8] = []
         bytes.append(quoted: self)

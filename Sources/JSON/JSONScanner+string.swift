@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// The string that has begun, its escapes resolved.
+    /// Reads the string that begins here, and resolves its escapes.
     package mutating func string() throws(JSONFault) -> String {
         let start = index + 1
         guard try skipString() else { return String(decoding: text[start..<index - 1], as: UTF8.self) }
@@ -22,12 +22,12 @@ extension JSONScanner {
                 _ = try escape()
                 hasEscapes = true
             case nil: throw fault("The text ends inside a string")
-            default: throw fault("A control character stands unescaped in a string")
+            default: throw fault("A string contains an unescaped control character")
             }
         }
     }
 
-    /// The bytes of a string up to its end, an escape or something forbidden: most of a text.
+    /// Skips bytes up to the end of the string, an escape or a forbidden byte.
     private mutating func skipPlain() {
         index = text.withUnsafeBufferPointer { bytes in
             var index = index
@@ -38,7 +38,7 @@ extension JSONScanner {
         }
     }
 
-    /// The inside of a string that was walked before.
+    /// The content of a string that was already checked, with its escapes resolved.
     private mutating func unescaped(to end: Int) throws(JSONFault) -> String {
         var content: [UInt8] = []
         while index < end {
@@ -64,7 +64,7 @@ extension JSONScanner {
         case UInt8(ascii: "u"): return try unicodeEscape()
         default:
             index -= 1
-            throw fault("An unknown escape stands in a string")
+            throw fault("A string contains an unknown escape")
         }
     }
 
@@ -72,12 +72,12 @@ extension JSONScanner {
         let first = try hexQuad()
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard UTF16.isLeadSurrogate(UInt16(first)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-            throw fault("A lone surrogate stands in a string")
+            throw fault("A string contains a lone surrogate")
         }
         let second = try hexQuad()
         guard UTF16.isTrailSurrogate(UInt16(second)),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw fault("A lone surrogate stands in a string") }
+        else { throw fault("A string contains a lone surrogate") }
         return scalar
     }
 

@@ -1,11 +1,11 @@
-/// Reads JSON (RFC 8259) strictly, one step at a time, and builds nothing: the use of a value, and whether a name may
-/// stand twice in one object, is its caller's to decide.
+/// Reads strict JSON (RFC 8259) step by step and builds nothing. The caller decides what to do with each value, and
+/// whether names may occur twice in an object.
 ///
-/// A value begins with `start`, which tells its kind. A word is read by that already; a string or a number is read by the
-/// verb of its name, an object or array by `enter` and `advance`, and `skip` reads whatever has begun. After `enter`,
-/// `name` and `advance` the scanner stands where the next value or name begins.
+/// Call `start` at the beginning of a value; it returns the kind. `null`, `true` and `false` are then complete. Read a
+/// string with `string`, a number with `number`, an array or object with `enter` and `advance`; `skip` skips any value.
+/// After `enter`, `name` and `advance`, the next value or name begins.
 package struct JSONScanner: Sendable {
-    /// The beginning of a value.
+    /// The first part of a value.
     package enum Start: Sendable, Equatable {
         case null
         case bool(Bool)
@@ -15,25 +15,25 @@ package struct JSONScanner: Sendable {
         case object
     }
 
-    /// A container of values.
+    /// A value that contains others.
     package enum Container: Sendable {
         case array
         case object
     }
 
     let text: [UInt8]
-    /// The next byte.
+    /// The index of the next byte.
     package internal(set) var index = 0
-    /// Containers around the place.
+    /// The number of containers around the present position.
     private var depth = 0
     private var values = 0
     private let maximumDepth: Int
     private let maximumValues: Int
 
     /// - Parameters:
-    ///   - maximumDepth: containers within each other; callers recurse, so it has to be bounded.
-    ///   - maximumValues: values begun, nested ones and members counted.
-    /// - Throws: for a text that is not UTF-8.
+    /// - maximumDepth: the deepest nesting. Callers recurse, so it must be bounded.
+    /// - maximumValues: the most values, including nested ones and members.
+    /// - Throws: if the text is not UTF-8.
     package init(_ text: [UInt8], maximumDepth: Int, maximumValues: Int = .max) throws(JSONFault) {
         self.text = text
         self.maximumDepth = maximumDepth
@@ -44,13 +44,13 @@ package struct JSONScanner: Sendable {
         skipSpace()
     }
 
-    /// Begins the value that stands here.
+    /// Begins the next value.
     package mutating func start() throws(JSONFault) -> Start {
         guard values < maximumValues else {
             throw JSONFault("The text has more than \(maximumValues) values", at: index, kind: .tooManyValues)
         }
         values += 1
-        guard let first = peek else { throw fault("The text ends where a value should stand") }
+        guard let first = peek else { throw fault("The text ends where a value was expected") }
         switch first {
         case UInt8(ascii: "{"): return .object
         case UInt8(ascii: "["): return .array
@@ -63,9 +63,9 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Enters the array or object that has begun.
+    /// Enters the array or object that begins here.
     ///
-    /// - Returns: whether it holds anything; if not, it has been left again.
+    /// - Returns: whether it has elements or members. If not, it is complete.
     package mutating func enter(_ container: Container) throws(JSONFault) -> Bool {
         guard depth < maximumDepth else { throw fault("The text is nested deeper than \(maximumDepth) levels") }
         index += 1
@@ -74,9 +74,9 @@ package struct JSONScanner: Sendable {
         return !leaves(container)
     }
 
-    /// Goes from an element or member to the next.
+    /// Goes to the next element or member.
     ///
-    /// - Returns: whether there is one; if not, the array or object has been left.
+    /// - Returns: whether there is one. If not, the array or object is complete.
     package mutating func advance(in container: Container) throws(JSONFault) -> Bool {
         skipSpace()
         if leaves(container) { return false }
@@ -87,7 +87,7 @@ package struct JSONScanner: Sendable {
         return true
     }
 
-    /// A member's name and its colon.
+    /// Reads a member's name and the colon after it.
     package mutating func name() throws(JSONFault) -> String {
         guard peek == UInt8(ascii: "\"") else { throw fault("A member name in double quotes was expected") }
         let name = try string()
@@ -95,14 +95,14 @@ package struct JSONScanner: Sendable {
         return name
     }
 
-    /// The number that has begun, as written.
+    /// Reads the number that begins here, as written.
     package mutating func number() throws(JSONFault) -> String {
         let start = index
         try skipNumber()
         return String(decoding: text[start..<index], as: UTF8.self)
     }
 
-    /// Reads the rest of a value that has begun, without making anything of it.
+    /// Skips the rest of a value that has begun.
     package mutating func skip(_ start: Start) throws(JSONFault) {
         switch start {
         case .null, .bool: return
@@ -126,10 +126,10 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// - Throws: when something but white space follows the value.
+    /// - Throws: if anything but white space follows the value.
     package mutating func finish() throws(JSONFault) {
         skipSpace()
-        guard index == text.count else { throw fault("Something follows the JSON value") }
+        guard index == text.count else { throw fault("Text follows the JSON value") }
     }
 
     private mutating func leaves(_ container: Container) -> Bool {

@@ -1,6 +1,6 @@
 /// Small conversions between Swift strings and JSON text.
 package enum JSONText {
-    /// RFC 6901: `/` between the parts, `~` and `/` inside them escaped.
+    /// A JSON Pointer (RFC 6901): the parts, each after a `/`, with `~` and `/` escaped.
     package static func pointer(_ parts: some Sequence<String>) -> String {
         parts.map { part in
             let escaped = part.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
@@ -8,6 +8,6 @@ package enum JSONText {
         }.joined()
     }
 
-    /// `text` as a JSON string, quotes included.
+    /// `text` as a JSON string with its quotation marks.
     package static func quoted(_ text: String) -> String { text.quotedJSON }
 }

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value without white space of its own.
+    /// The value without white space between its parts.
     package var compact: [UInt8] {
         var json = JSONWriter()
         copy(to: &json)

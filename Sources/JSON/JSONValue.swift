@@ -1,4 +1,4 @@
-/// A JSON value that remembers the bytes it was read from, so that users' JSON stays byte for byte.
+/// A JSON value with the bytes it was parsed from, so that users' JSON can be passed on byte for byte.
 package struct JSONValue: Sendable {
     package enum Kind: Sendable {
         case null
@@ -22,7 +22,7 @@ package struct JSONValue: Sendable {
 
     package var bytes: [UInt8] { Array(source) }
 
-    /// The name of this kind of value in refusals.
+    /// The name of this kind of value, for errors.
     package var kindName: String {
         switch kind {
         case .null: "null"
@@ -36,14 +36,14 @@ package struct JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// A member of an object; `nil` when there is none of that name, and of anything else.
+    /// A member of an object; `nil`: there is none with this name, or the value is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = kind else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The whole number that it is, however it is written: `5.0` and `50e-1` are 5, as in JSON Schema. Nothing is
-    /// rounded, so `1e-400` is none.
+    /// The whole number, in any notation: `5.0` and `50e-1` are 5, as in JSON Schema. Nothing is rounded, so `1e-400` is
+    /// none.
     package var integer: Int? {
         guard case .number(let text) = kind else { return nil }
         return Int(text) ?? Self.integer(text)
@@ -76,9 +76,9 @@ extension JSONValue {
         return Int(String(decoding: digits + Array(repeating: zero, count: places), as: UTF8.self))
     }
 
-    /// The text of a string; `nil` of anything else.
+    /// The text of a string; `nil`: the value is not a string.
     package var string: String? { if case .string(let text) = kind { text } else { nil } }
 
-    /// The elements of an array; `nil` of anything else.
+    /// The elements of an array; `nil`: the value is not an array.
     package var elements: [JSONValue]? { if case .array(let elements) = kind { elements } else { nil } }
 }

@@ -4,8 +4,7 @@
     package import Foundation
 #endif
 
-/// Writes JSON text member by member: the order is the author's, absent values are written as `null` or left out as the
-/// call says, and JSON of the user's is spliced as it is.
+/// Writes JSON text member by member, in the order of the calls. Users' JSON is inserted unchanged.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -48,7 +47,7 @@ package struct JSONWriter: Sendable {
         bytes += "null".utf8
     }
 
-    /// Splices JSON text as it is.
+    /// Inserts JSON text unchanged.
     package mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
         bytes += json
@@ -85,12 +84,12 @@ package struct JSONWriter: Sendable {
     }
 }
 
-/// A value with a JSON form of its own.
+/// A value that can be written as JSON.
 package protocol JSONWritable {
     func write(to json: inout JSONWriter)
 }
 
-/// A value whose form is an object, so that its members may also stand in another's.
+/// A value that is written as an object. Its members may also be written into another object.
 package protocol JSONObjectWritable: JSONWritable {
     func write(members object: inout JSONWriter)
 }
@@ -126,7 +125,7 @@ extension JSONWriter {
         array(name, values) { writer, value in writer.object { members(&$0, value) } }
     }
 
-    /// The whole text of one value.
+    /// The JSON text of one value.
     package static func text(_ value: some JSONWritable) -> [UInt8] {
         var writer = JSONWriter()
         value.write(to: &writer)
@@ -148,7 +147,7 @@ extension JSONWriter {
         boolean(value)
     }
 
-    /// A moment as RFC 3339 in UTC, with milliseconds.
+    /// A time as RFC 3339 in UTC, with milliseconds.
     package mutating func member(_ name: StaticString, _ value: Date?) {
         member(name, value.map(RFC3339.text))
     }
@@ -171,7 +170,7 @@ extension JSONWriter {
         array(name, values) { writer, value in writer.string(value) }
     }
 
-    /// An object of numbers by words that are not known at compile time, in the order given.
+    /// An object of numbers. Its names are not known at compile time; they are written in the given order.
     package mutating func member(_ name: StaticString, counts: [(String, Int)]) {
         object(name) { writer in
             for (word, count) in counts {

@@ -1,9 +1,9 @@
-/// JSON Merge Patch (RFC 7396). Members that a patch does not name keep their bytes.
+/// JSON Merge Patch (RFC 7396). Members that a patch does not name stay byte for byte.
 package enum MergePatch {
-    /// The target with the patch's members in place of its own, objects in each other; `null` takes a member away.
+    /// The target with the patch applied, also in nested objects. `null` removes a member.
     ///
-    /// - Parameter keepsNulls: whether members of the outermost object that are taken away stay as `null`, so that a
-    ///   reader that takes them for absent still sees their names.
+    /// - Parameter keepsNulls: whether removed members of the outermost object stay as `null`, so that their names can
+    ///   still be checked.
     package static func apply(_ patch: JSONValue, to target: JSONValue?, keepsNulls: Bool = false) -> [UInt8] {
         guard case .object(let changes) = patch.kind else { return patch.bytes }
         var present: [(name: String, value: JSONValue)] = []

@@ -4,16 +4,16 @@
     package import Foundation
 #endif
 
-/// Times as the API has them: RFC 3339, written in UTC with milliseconds, read with any offset.
+/// Times in the API: RFC 3339, written in UTC with milliseconds, and read with any offset.
 package enum RFC3339 {
     private static let withFraction = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private static let withoutFraction = Date.ISO8601FormatStyle()
 
-    /// The style cuts off what is beyond milliseconds, and a `Date` is a binary fraction: .520 s may be .51999995. Half a
-    /// microsecond more keeps what was written as it was; PostgreSQL's microseconds are cut off as before.
+    /// The time with milliseconds. The style cuts off smaller units, and a `Date` is a binary fraction: .520 s may be
+    /// .51999995. So half a microsecond is added, which does not change values with microseconds.
     ///
-    /// From 1970 to 9999 the text is written here: the style asks a calendar, which took nearly half of the time in which a
-    /// lookup's body is written.
+    /// From 1970 to 9999 the text is written here without the style, because the style uses a calendar and takes nearly
+    /// half of the time for a lookup's body.
     package static func text(_ date: Date) -> String {
         let moment = date.addingTimeInterval(0.000_000_5)
         let seconds = moment.timeIntervalSinceReferenceDate
@@ -43,17 +43,17 @@ package enum RFC3339 {
         }
     }
 
-    /// The beginnings of the years 1970 and 10000, in seconds since the `Date` type's reference.
+    /// The first seconds of the years 1970 and 10000, relative to the reference date of `Date`.
     private static let (firstSecond, endOfSeconds) = (-978_307_200.0, 252_423_993_600.0)
 
-    /// `nil` when `text` is not an RFC 3339 date-time with an offset, or names a day or a time that there is not.
+    /// `nil`: `text` is not an RFC 3339 date-time with an offset, or it names a day or time that does not exist.
     package static func date(_ text: String) -> Date? {
         guard isPossible(Array(text.utf8)) else { return nil }
         return (try? withoutFraction.parse(text)) ?? (try? withFraction.parse(text))
     }
 
-    /// Whether the numbers of a date-time are in their ranges. The styles carry what is over on: 30 February was read as
-    /// 2 March, and 24:00 as the next day. A second 60 is refused, too: none is announced, and no clock here has one.
+    /// Whether the numbers of a date-time are in range. The styles accept larger ones: they read 30 February as 2
+    /// March, and 24:00 as the next day. A second 60 is refused, too, because no leap seconds are announced.
     private static func isPossible(_ text: [UInt8]) -> Bool {
         func number(_ places: Range<Int>) -> Int? {
             guard places.upperBound <= text.count else { return nil }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// `MigrationEmbedder <output.swift> <migration.sql>…`: writes the files' text into Swift source. The plugin
-/// EmbedMigrations runs it with each build after a change.
+/// EmbedMigrations runs it whenever a migration has changed.
 @main
 struct MigrationEmbedder {
     static func main() {
@@ -30,7 +30,7 @@ struct MigrationEmbedder {
 
     /// One migration as an element of the array.
     ///
-    /// - Throws: `Fault` for a name or a text that no migration may have: the build stops with it.
+    /// - Throws: `Fault` for an invalid name or text, which stops the build.
     private static func element(_ file: URL, version: Int) throws -> String {
         let name = file.deletingPathExtension().lastPathComponent
         guard name.wholeMatch(of: /[0-9]{4}_[a-z][a-z0-9_]*/) != nil else {
@@ -44,14 +44,15 @@ struct MigrationEmbedder {
         guard !text.utf8.contains(UInt8(ascii: "\r")) else {
             throw Fault("\(file.path): error: use plain newlines, no carriage returns")
         }
-        // More number signs than the text has in a row, so that nothing in it can end the literal or be an escape.
+        // Use more number signs than the text has in a row, so that the text cannot end the literal or contain an
+        // escape.
         let longest = text.matches(of: /#+/).map(\.output.count).max() ?? 0
         let signs = String(repeating: "#", count: longest + 1)
         return "(\"\(name)\", \(signs)\"\"\"\n\(text)\n\"\"\"\(signs))"
     }
 }
 
-/// Why a migration cannot be embedded, in the compiler's manner.
+/// Why a migration cannot be embedded, in the format of compiler errors.
 private struct Fault: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,4 +1,4 @@
-/// A metric's description beside its numbers.
+/// The description of a metric.
 package struct MetricDescription: Sendable, Hashable {
     package enum Kind: String, Sendable {
         case counter
@@ -8,11 +8,11 @@ package struct MetricDescription: Sendable, Hashable {
 
     package let name: String
     package let kind: Kind
-    /// In the order in which the documentation names them.
+    /// In the order of the documentation.
     package let labels: [String]
     /// One sentence, for people.
     package let help: String
-    /// Upper bounds of a histogram's buckets; `nil`: those of every other.
+    /// The upper bounds of a histogram's buckets; `nil`: the default bounds.
     package let bounds: [Double]?
 
     package init(_ name: String, _ kind: Kind, labels: [String] = [], bounds: [Double]? = nil, _ help: String) {
@@ -24,7 +24,7 @@ package struct MetricDescription: Sendable, Hashable {
     }
 }
 
-/// One number of a gauge that is known at the moment it is asked for and not before.
+/// One value of a gauge that is computed for each scrape.
 package struct GaugeSample: Sendable {
     package let name: String
     package let labels: [(String, String)]
@@ -36,6 +36,6 @@ package struct GaugeSample: Sendable {
         self.value = value
     }
 
-    /// Without labels.
+    /// A value without labels.
     package init(_ name: String, _ value: Double) { self.init(name, [], value) }
 }

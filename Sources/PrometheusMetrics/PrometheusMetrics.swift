@@ -104,13 +104,13 @@ struct Labels: Hashable {
     }
 }
 
-/// Names and values as Prometheus allows them.
+/// Names and values in the format that Prometheus allows.
 enum PrometheusName {
     static func metric(_ label: String) -> String { cleaned(label) { $0 == ":" } }
 
     static func label(_ name: String) -> String { cleaned(name) { _ in false } }
 
-    /// A help text: backslash and line feed are escaped.
+    /// A help text with backslash and line feed escaped.
     static func line(_ text: String) -> String {
         text.reduce(into: "") { line, character in
             switch character {
@@ -121,7 +121,7 @@ enum PrometheusName {
         }
     }
 
-    /// Backslash, quote and line feed are escaped; everything else stands as it is.
+    /// A label's value with backslash, quotation mark and line feed escaped.
     static func escaped(_ value: String) -> String {
         value.reduce(into: "") { text, character in
             switch character {

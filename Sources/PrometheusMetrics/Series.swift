@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// One series of numbers, of any kind.
+/// A series of numbers, of any kind.
 final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
     enum Kind: String {
         case counter
@@ -9,13 +9,13 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
         case histogram
     }
 
-    /// Upper bounds of a histogram: from a fast statement to a request that was given up.
+    /// The default upper bounds of a histogram in seconds: from a fast SQL statement to a request that timed out.
     static let bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     private struct State {
         var value = 0.0
         var count = 0
-        /// Observations up to each bound, not yet summed.
+        /// The observations of each bucket. They are summed when they are written.
         var buckets: [Int] = []
     }
 
@@ -31,7 +31,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
 
     func increment(by amount: Int64) { increment(by: Double(amount)) }
 
-    /// A counter only rises.
+    /// A counter only increases, so a negative amount is ignored.
     func increment(by amount: Double) {
         guard amount.isFinite, kind == .gauge || amount >= 0 else { return }
         state.withLock { $0.value += amount }
@@ -39,7 +39,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
 
     func decrement(by amount: Double) { increment(by: -amount) }
 
-    /// A counter that is reset is a restart to Prometheus, which it knows to read.
+    /// Prometheus treats a counter that goes back to 0 as a restart.
     func reset() { state.withLock { $0.value = 0 } }
 
     func set(_ value: Int64) { set(Double(value)) }

@@ -3,13 +3,13 @@ internal import FoundationEssentials
 
 /// PEM certificates that TLS trusts.
 enum Authorities {
-    /// Those of the system and of a file: libcurl takes one list.
+    /// The certificates of the system and of the file `path` in one PEM text, because libcurl takes only one list.
     ///
-    /// - Throws: `WebhookClientError` for a file without certificates.
+    /// - Throws: `WebhookClientError` if the file contains no certificates.
     static func withSystems(_ path: String) throws -> [UInt8] {
         guard let own = try? Data(contentsOf: URL(filePath: path)),
             String(decoding: own, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
-        else { throw WebhookClientError(description: "\(path) holds no usable PEM certificates") }
+        else { throw WebhookClientError(description: "\(path) contains no usable PEM certificates") }
         return systems + [UInt8(ascii: "\n")] + own
     }
 

@@ -11,9 +11,10 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// One post and its one answer.
+/// One POST and its answer.
 ///
-/// Unchecked: but for `cancel`, it is its maker's until it is carried out, and the transfers' thread's from then on.
+/// Unchecked, because its creator owns it until it is given to `Transfers`, and from then on only the transfers' thread
+/// uses it. Only `cancel` may be called from any thread.
 final class Transfer: @unchecked Sendable {
     var waiter: CheckedContinuation<WebhookAnswer, Never>?
 
@@ -24,22 +25,22 @@ final class Transfer: @unchecked Sendable {
     private let timeout: Duration
     private let authorities: [UInt8]?
     private let addresses: [String]
-    /// Every socket is refused: only the addresses are of interest.
+    /// Whether no connection is made, because only the host's addresses are to be checked.
     private let isTrial: Bool
     private let now: @Sendable () -> Date
     private let cancelled = Atomic(false)
 
     private var handle: UnsafeMutableRawPointer?
-    /// Lists that libcurl reads while it works.
+    /// Lists that libcurl reads during the transfer.
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private var head = AnswerHead()
     private var received = 0
-    /// An address was one that must not be called.
+    /// Whether a socket was refused, because its address must not be called.
     private var wasRefused = false
-    /// A socket was opened, for an address that may be called.
+    /// Whether a socket was opened, because its address may be called.
     private var wasAllowed = false
 
-    /// Bytes of an answer's header, and of its body, that are read, politely, before the connection is closed.
+    /// The most bytes of an answer that are read, header and body each, before the connection is closed.
     private static let longestAnswer = 64 * 1_024
 
     init(
@@ -63,7 +64,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: On the transfers' thread
 
-    /// A handle with everything set; `nil`: out of memory, or an option that libcurl does not have.
+    /// Creates libcurl's handle with all options. `nil`: there is not enough memory, or this libcurl lacks an option.
     func begin() -> UnsafeMutableRawPointer? {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
@@ -74,7 +75,7 @@ final class Transfer: @unchecked Sendable {
             ccurl_set_protocols(handle),
             ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
             ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            // An empty name: none, also none of the environment's.
+            // An empty name means no proxy, not even one from the environment.
             ccurl_set_text(handle, CURLOPT_PROXY, ""),
             ccurl_set_text(handle, CURLOPT_NOPROXY, "*"),
             ccurl_set_long(handle, CURLOPT_NETRC, 0),
@@ -82,7 +83,7 @@ final class Transfer: @unchecked Sendable {
             ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, milliseconds)),
             ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, milliseconds)),
             ccurl_set_quick_exit(handle),
-            // Each connection is checked: none is used twice, and no address is kept.
+            // Each post opens its own connection and resolves the name again, so that every address is checked.
             ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
             ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
             ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
@@ -108,17 +109,17 @@ final class Transfer: @unchecked Sendable {
         return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
     }
 
-    /// What the transfer came to. The status counts from the end of its header on, whatever becomes of the body.
+    /// The result of the transfer. Once the header is complete, its status counts, even if the body fails.
     func answer(_ result: CURLcode) -> WebhookAnswer {
         if let status = head.status {
             return .answered(status: status, retryAfter: head.retryAfter(now()))
         }
-        // Of several addresses some may be allowed: then it is those that failed.
+        // If a host has several addresses and some were allowed, those failed, so it is not a refusal.
         if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(url.host)) }
         return .unanswered(reason(result))
     }
 
-    /// The transfer is over, and not libcurl's any more.
+    /// Ends the transfer and frees libcurl's handle.
     func end(_ answer: WebhookAnswer) {
         if let handle { curl_easy_cleanup(handle) }
         handle = nil
@@ -144,7 +145,7 @@ final class Transfer: @unchecked Sendable {
         data.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// - Returns: the bytes taken; fewer, and libcurl ends the transfer.
+    /// - Returns: the number of bytes accepted; if it is less than `count`, libcurl ends the transfer.
     private func readHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         received += count
         guard received <= Self.longestAnswer, let bytes else { return 0 }
@@ -159,7 +160,7 @@ final class Transfer: @unchecked Sendable {
         return received <= Self.longestAnswer ? count : 0
     }
 
-    /// Opens a socket for the address that will be connected to, if it may be called.
+    /// Opens a socket for the address that libcurl is about to connect to, if that address may be called.
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         guard let address, let called = Self.address(address), networks.allows(called) else {
             wasRefused = true
@@ -171,7 +172,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private static func address(_ address: UnsafeMutablePointer<curl_sockaddr>) -> IPAddress? {
-        // The address itself is longer than the type says.
+        // The address is longer than libcurl's declared type, so it is read by its position in memory.
         let place = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
         switch address.pointee.family {
         case AF_INET:
@@ -184,7 +185,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// In words for the log of a webhook's owner.
+    /// The failure in words for the owner of the webhook.
     private func reason(_ result: CURLcode) -> String {
         let words = String(cString: curl_easy_strerror(result))
         switch result {
@@ -200,16 +201,16 @@ final class Transfer: @unchecked Sendable {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_ISSUER_ERROR:
             return "TLS failed: \(words)"
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2: return "the answer is no HTTP"
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2: return "the answer is not HTTP"
         case CURLE_WRITE_ERROR: return "the answer's header is too long"
         default: return words
         }
     }
 }
 
-/// The header of an answer, line by line.
+/// Parses the header of an answer line by line.
 struct AnswerHead {
-    /// Once the header is whole; 1xx comes before the answer.
+    /// The status when the header is complete. Statuses 1xx are skipped, because they come before the answer.
     private(set) var status: Int?
     private var announced: Int?
     private var wait: String?
@@ -227,7 +228,7 @@ struct AnswerHead {
         }
     }
 
-    /// RFC 9110 10.2.3: seconds, or a date.
+    /// `Retry-After` in seconds. The field has seconds or a date (RFC 9110 10.2.3).
     func retryAfter(_ now: Date) -> Int? {
         guard let wait else { return nil }
         if let seconds = Int(wait) { return max(0, seconds) }

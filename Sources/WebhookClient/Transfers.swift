@@ -56,7 +56,7 @@ final class Transfers: Sendable {
         while let arriving = next(while: active.isEmpty) {
             for transfer in arriving {
                 guard let handle = transfer.begin(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
-                    transfer.end(.unanswered("libcurl cannot begin the post"))
+                    transfer.end(.unanswered("libcurl cannot start the post"))
                     continue
                 }
                 active[handle] = transfer

@@ -1,17 +1,17 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Posts messages to webhooks through libcurl, each on a connection of its own.
+/// Posts messages to webhooks through libcurl, each on its own connection.
 ///
-/// libcurl asks for a host's addresses beside the transfers, so a dead name server delays its own webhooks only. Where a
-/// socket is to be opened, the very address is checked: a name that changes leads nowhere else. Redirects are not
-/// followed; answers are read up to a limit and dropped.
+/// libcurl resolves names asynchronously, so a dead name server delays only its own webhooks. The address is checked
+/// when the socket is opened, so a name that changes after a check cannot lead to a forbidden address. Redirects are
+/// not followed. Answers are read up to a limit and dropped.
 package struct WebhookClient: WebhookGateway {
     package struct Settings: Sendable {
         package var networks: NetworkGuard
-        /// For a whole exchange: name, connection, TLS, answer.
+        /// The limit for the whole exchange: name, connection, TLS and answer.
         package var timeout: Duration
-        /// PEM certificates trusted besides the system's.
+        /// A PEM file with certificates that are trusted in addition to the system's.
         package var trustedFile: String?
 
         package init(networks: NetworkGuard, timeout: Duration = .seconds(15), trustedFile: String? = nil) {
@@ -25,10 +25,10 @@ package struct WebhookClient: WebhookGateway {
     private let now: @Sendable () -> Date
     private let authorities: [UInt8]?
     private let transfers: Transfers
-    /// Addresses in libcurl's words (`CURLOPT_RESOLVE`) that stand in for a name server's.
+    /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
     private let addresses: [String]
 
-    /// - Throws: `WebhookClientError` when `trustedFile` holds no certificates, or libcurl cannot be used.
+    /// - Throws: `WebhookClientError` if `trustedFile` contains no certificates, or libcurl cannot be used.
     package init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
         try self.init(settings: settings, now: now, addresses: [])
     }
@@ -49,8 +49,8 @@ package struct WebhookClient: WebhookGateway {
                 timeout: settings.timeout, authorities: authorities, addresses: addresses, now: now))
     }
 
-    /// Why a post to `url` would be refused, by the addresses that its name has now; `nil`: it would not, or the name has
-    /// no address. Nothing is called.
+    /// Why a post to `url` would be refused, judged by the present addresses of its host. `nil`: it would not be
+    /// refused, or the host has no address. No connection is made.
     package func refusal(of url: WebhookURL) async -> String? {
         if let fault = settings.networks.fault(of: url) { return fault }
         let trial = Transfer(
@@ -63,7 +63,7 @@ package struct WebhookClient: WebhookGateway {
     private func headers(_ message: ClaimedWebhook) -> [String] {
         let signature = WebhookSignature.headers(
             id: WebhookDelivery.messageName(message.message), at: now(), body: message.body, secrets: message.secrets)
-        // A name without a value: libcurl does not send its own.
+        // A name without a value keeps libcurl from sending that header.
         return [
             "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",
             "Connection: close", "Accept:", "Expect:",
@@ -71,7 +71,7 @@ package struct WebhookClient: WebhookGateway {
     }
 }
 
-/// The client cannot be set up.
+/// The client cannot be created.
 package struct WebhookClientError: Error, Equatable, CustomStringConvertible {
     package let description: String
 }

@@ -6,7 +6,7 @@ internal import Grandstand
 internal import MetricsTestKit
 internal import Testing
 
-/// Pushes to single devices as APNs sees them, and its answers.
+/// Pushes to single devices as APNs receives them, and its answers.
 @Suite(.timeLimit(.minutes(1)))
 struct DevicePushTests {
     private static func push(
@@ -22,7 +22,7 @@ struct DevicePushTests {
             priority: priority, expiration: Int(Date().timeIntervalSince1970) + 60, requestID: requestID)
     }
 
-    @Test func `priority 1 is for channels: a push to a token goes with 5`() async throws {
+    @Test func `priority 1 is only for channels, so a push to a token is sent with 5`() async throws {
         try await Door.with { door in
             try door.simulator.setQuirk("unknown-device", to: "accepted")
             _ = try await door.client.push(Self.push(to: Self.nobody, priority: .lowest), to: Door.address).value()
@@ -32,7 +32,7 @@ struct DevicePushTests {
 
     private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()
 
-    @Test func `a push carries its headers and body as they are`() async throws {
+    @Test func `a push has its headers and its body unchanged`() async throws {
         try await Door.with { door in
             try door.simulator.setQuirk("unknown-device", to: "accepted")
             let push = Self.push(to: Self.nobody)
@@ -49,7 +49,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `an unknown token is refused by name`() async throws {
+    @Test func `an unknown token is refused with APNs' reason`() async throws {
         try await Door.with { door in
             let refusal = await door.client.push(Self.push(to: Self.nobody), to: Door.address).refusal
             #expect(refusal?.reason == .badDeviceToken)
@@ -57,7 +57,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `answers about tokens are counted by app, and no others`() async throws {
+    @Test func `answers about tokens are counted by app, and other answers are not`() async throws {
         let metrics = TestMetrics()
         try await Door.with(settings: { $0.metrics = metrics }) { door in
             _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
@@ -80,7 +80,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `pushes have connections of their own`() async throws {
+    @Test func `pushes have their own connections`() async throws {
         let metrics = TestMetrics()
         try await Door.with(settings: { $0.metrics = metrics }) { door in
             _ = try await door.makeChannel()

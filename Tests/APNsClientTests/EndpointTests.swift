@@ -17,7 +17,7 @@ struct EndpointTests {
         ("https://localhost:1", "localhost", 1, "localhost:1"),
         ("https://localhost:65535", "localhost", 65_535, "localhost:65535"),
     ])
-    func `a base URL is host and port together`(_ url: String, host: String, port: Int, authority: String) throws {
+    func `a base URL is a host with a port`(_ url: String, host: String, port: Int, authority: String) throws {
         let endpoint = try #require(Endpoint(url: url))
         #expect(endpoint.host == host)
         #expect(endpoint.port == port)
@@ -32,14 +32,14 @@ struct EndpointTests {
         "https://user@host", "https://host:1:2", "https://[::1", "https://[]", "https://[::1]x", "https://::1",
         "https://host name", "https://host?a=b", "https://host#a", " https://host",
     ])
-    func `anything else is none`(_ url: String) {
+    func `other text is not an endpoint`(_ url: String) {
         #expect(Endpoint(url: url) == nil)
     }
 
     @Test(arguments: APNsEnvironment.allCases)
-    func `Apple's own are read`(_ environment: APNsEnvironment) {
+    func `Apple's own URLs are endpoints`(_ environment: APNsEnvironment) {
         #expect(Endpoint(url: environment.sendURL)?.port == 443)
-        // Not symmetric: sandbox 2195, production 2196 (docs/internals/apns.md 1.1).
+        // The ports differ: sandbox 2195, production 2196 (docs/internals/apns.md 1.1).
         #expect(Endpoint(url: environment.manageURL)?.port == (environment == .development ? 2_195 : 2_196))
     }
 }

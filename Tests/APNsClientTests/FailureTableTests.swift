@@ -6,17 +6,17 @@ internal import Testing
 
 @testable internal import APNsClient
 
-/// The faults at which HTTP/2 clients lose requests, from the simulator and under load; docs/internals/http2.md has the
+/// The faults at which HTTP/2 clients lose requests, made by the simulator under load. docs/internals/http2.md has the
 /// table.
 @Suite(.timeLimit(.minutes(2)))
 struct FailureTableTests {
     private static let count = 1_000
 
-    /// Sends messages, some at a time, until each is accepted, as a dispatcher does.
+    /// Sends messages until each is accepted, as a dispatcher does.
     ///
-    /// - Parameter atOnce: in step with a fault that strikes each tenth a hundred would have it strike the same ones
-    ///   again and again, until they had been sent ten times and were given back.
-    /// - Returns: answers other than `accepted`, by kind.
+    /// - Parameter atOnce: the number of messages at the same time. With 100, a fault of every tenth request would hit
+    ///   the same messages again and again, until they were given up after ten attempts.
+    /// - Returns: the number of answers other than `accepted`, by kind.
     private static func deliver(
         _ door: Door, to channelID: String, count: Int = count, atOnce: Int = 97
     ) async -> [String: Int] {
@@ -53,7 +53,7 @@ struct FailureTableTests {
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "goAway", "manner": "mid"}"#,
         #"{"match": {"operation": "broadcast", "nth": 300}, "action": "settings", "maximumStreams": 1}"#,
     ])
-    func `what was not processed goes again at once, and nothing else does`(_ fault: String) async throws {
+    func `only requests that were not processed are repeated at once`(_ fault: String) async throws {
         try await Door.with(settings: Self.patient) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
@@ -68,7 +68,7 @@ struct FailureTableTests {
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "reset"}"#,
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "silence"}"#,
     ])
-    func `what may have been processed comes back as unanswered, and all else is served`(_ fault: String) async throws {
+    func `requests that may have been processed are unanswered, and all others are accepted`(_ fault: String) async throws {
         try await Door.with(settings: { $0.requestTimeout = .seconds(2) }) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
@@ -76,12 +76,12 @@ struct FailureTableTests {
             #expect(Set(others.keys) == ["unanswered"], "\(others)")
             let processed = Self.processed(door)
             #expect(processed.count == Self.count)
-            // A second time only for those whose first end nobody knew.
+            // Only messages whose first attempt had no known result were processed twice.
             #expect(processed.reduce(0) { $0 + $1 - 1 } <= others["unanswered"] ?? 0)
         }
     }
 
-    @Test func `more refused streams than others bear cost no request and no connection`() async throws {
+    @Test func `many refused streams cost no request and no connection`() async throws {
         try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(
@@ -93,7 +93,7 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `a thousand streams, then one, then a thousand: nothing is lost, and the connection stays`() async throws
+    @Test func `after limits of 1,000, 1 and 1,000 streams nothing is lost, and the connection stays open`() async throws
     {
         try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()
@@ -108,7 +108,7 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `one stream, slow answers, a hundred in line: no call times out`() async throws {
+    @Test func `with one stream, slow answers and a hundred waiting requests no call times out`() async throws {
         try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(
@@ -123,21 +123,21 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `a peer that says nothing at all, not even to a PING, is left for another`() async throws {
+    @Test func `a peer that answers nothing, not even a PING, is replaced by another connection`() async throws {
         try await Door.with(settings: {
             $0.requestTimeout = .seconds(30)
             $0.overdueInterval = .milliseconds(300)
             $0.pingTimeout = .milliseconds(300)
         }) { door in
             let channelID = try await door.makeChannel()
-            // The simulator reads nothing from that connection for an hour; the socket stays open.
+            // The simulator reads nothing from that connection for an hour. The socket stays open.
             try door.simulator.addFaults(
                 #"{"faults": [{"match": {"operation": "broadcast", "nth": 300}, "action": "slowReads", "seconds": 3600}]}"#
             )
             let clock = ContinuousClock()
             let start = clock.now
             let others = await Self.deliver(door, to: channelID)
-            // Long before the requests' own time is up.
+            // The silence is noticed long before the requests' own timeout.
             #expect(clock.now - start < .seconds(20))
             #expect(Set(others.keys).isSubset(of: ["unanswered"]), "\(others)")
             let processed = Self.processed(door)
@@ -147,7 +147,7 @@ struct FailureTableTests {
         }
     }
 
-    /// A time-out for a busy machine, where the peer answers everything in the end.
+    /// A timeout for a busy machine, for peers that answer everything in the end.
     private static func patient(_ settings: inout APNsClient.Settings) {
         settings.requestTimeout = .seconds(60)
         settings.overdueInterval = .seconds(30)
@@ -160,7 +160,7 @@ struct FailureTableTests {
         settings.maximumConnections = 1
     }
 
-    /// How many connections requests came on.
+    /// The number of connections that had requests.
     private static func connections(_ door: Door) -> Int {
         Set(door.simulator.journal().map(\.request.connection)).count
     }

@@ -5,7 +5,7 @@ internal import Foundation
 internal import Grandstand
 internal import Testing
 
-/// The five calls as APNs sees them, and its answers as the rest of Grandstand sees them.
+/// The five calls as APNs receives them, and its answers as the service receives them.
 @Suite(.timeLimit(.minutes(1)))
 struct GatewayTests {
     @Test(arguments: StoragePolicy.allCases)
@@ -26,7 +26,7 @@ struct GatewayTests {
             #expect(deleted.receipt?.requestID == deletionID.uuidString.lowercased())
             #expect(try await door.client.listChannels(at: Door.address).value().channelIDs == [])
             #expect(await door.client.readChannel(channelID, at: Door.address).refusal?.reason == .channelNotRegistered)
-            // Observed live: 404 BadPath for what is deleted already.
+            // Observed live: a channel that is already deleted gets 404 BadPath.
             let again = await door.client.deleteChannel(channelID, at: Door.address, requestID: UUID()).refusal
             #expect(again?.status == 404)
             #expect(again?.reason == .badPath)
@@ -52,7 +52,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `a broadcast carries its headers and body as they are`() async throws {
+    @Test func `a broadcast has its headers and its body unchanged`() async throws {
         try await Door.with { door in
             let channelID = try await door.makeChannel(.mostRecentMessageStored)
             let expiration = Int(Date().timeIntervalSince1970) + 60
@@ -74,7 +74,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `management paths are lowercased when the address says so, the send path never is`() async throws {
+    @Test func `management paths are in lower case if the address says so, send paths never`() async throws {
         try await Door.with(options: { $0.capitals = .refused }) { door in
             let refusal = await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).refusal
             #expect(refusal?.status == 403)
@@ -89,7 +89,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `a refusal is told with status, reason, request and what APNs asked to wait`() async throws {
+    @Test func `a refusal has its status, reason, request ID and Retry-After`() async throws {
         try await Door.with { door in
             var answer = SimulatorAnswer.refusal(.tooManyRequests)
             answer.headers.append(.init("retry-after", "7"))
@@ -113,7 +113,7 @@ struct GatewayTests {
         (403, #"{"reason":5}"#, "HTTP403"),
         (410, #"["reason"]"#, "HTTP410"),
     ])
-    func `a refusal in any words keeps them, or its status`(_ status: Int, _ body: String, _ reason: String)
+    func `a refusal in an unknown form keeps its text, or else its status`(_ status: Int, _ body: String, _ reason: String)
         async throws
     {
         try await Door.with { door in
@@ -124,7 +124,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `a creation that names no channel is unanswered`() async throws {
+    @Test func `a creation without a channel ID in the answer is unanswered`() async throws {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 201))
             #expect(await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).isUnanswered)
@@ -135,7 +135,7 @@ struct GatewayTests {
         "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#, #"{"channels":["a""#,
         #"{"Channels":[]}"#,
     ])
-    func `a list that cannot be read whole is unanswered, never short`(_ body: String) async throws {
+    func `a list that cannot be read completely is unanswered, never a shorter list`(_ body: String) async throws {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
             let answer = await door.client.listChannels(at: Door.address)
@@ -144,7 +144,7 @@ struct GatewayTests {
     }
 
     @Test(arguments: ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#])
-    func `a description without a policy we know is unanswered`(_ body: String) async throws {
+    func `a channel with an unknown storage policy is unanswered`(_ body: String) async throws {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
             #expect(await door.client.readChannel("dGVzdA==", at: Door.address).isUnanswered)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import APNsClient
 
-/// `HTTPS_PROXY` and `NO_PROXY` as people write them.
+/// `HTTPS_PROXY` and `NO_PROXY` in the usual formats.
 struct ProxySettingsTests {
     @Test func `host, port and credentials are read`() throws {
         let settings = try #require(ProxySettings(url: "http://user:p%40ss@proxy.example.com:3128/"))
@@ -24,11 +24,11 @@ struct ProxySettingsTests {
     }
 
     @Test(arguments: ["", "https://proxy:1", "socks5://proxy", "http://proxy:0", "http://a b", "http://%zz@proxy"])
-    func `what names no HTTP proxy is refused`(url: String) {
+    func `text that is not an HTTP proxy is refused`(url: String) {
         #expect(ProxySettings(url: url) == nil)
     }
 
-    @Test func `exceptions are hosts and what is below them`() throws {
+    @Test func `exceptions are hosts and their subdomains`() throws {
         let settings = try #require(ProxySettings(url: "proxy", exceptions: "localhost, .example.com,*.internal"))
         for host in ["localhost", "example.com", "A.Example.com", "x.internal"] {
             #expect(settings.proxy(for: host) == nil, "\(host)")

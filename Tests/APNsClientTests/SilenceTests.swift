@@ -7,22 +7,22 @@ internal import Testing
 
 @testable internal import APNsClient
 
-/// Calls without an answer: whether APNs may have processed them is what decides.
+/// Calls without an answer. What counts is whether APNs may have processed them.
 @Suite(.timeLimit(.minutes(1)))
 struct SilenceTests {
     @Test func `a request that reached APNs and got no answer is unanswered, and is not repeated`() async throws {
-        // Long enough to connect on a busy machine.
+        // Long enough for a busy machine to connect.
         try await Door.with(settings: { $0.requestTimeout = .seconds(3) }) { door in
             let channelID = try await door.makeChannel()
             door.simulator.dropNext()
             #expect(await door.client.send(Door.message(to: channelID), to: Door.address).isUnanswered)
             #expect(door.simulator.journal().count { $0.request.path.hasPrefix("/4/") } == 1)
-            // The next one is answered.
+            // The next request is answered.
             _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
         }
     }
 
-    @Test func `a connection that ends under a request leaves it unanswered`() async throws {
+    @Test func `when a connection ends, its requests are unanswered`() async throws {
         try await Door.with { door in
             let channelID = try await door.makeChannel()
             let hold = door.simulator.hold { $0.path.hasPrefix("/4/") }
@@ -34,7 +34,7 @@ struct SilenceTests {
         }
     }
 
-    @Test func `without a key file nothing is sent, and the file is named`() async throws {
+    @Test func `without a key file nothing is sent, and the error names the file`() async throws {
         try await Door.with { door in
             var address = Door.address
             address.credentials = KeyFolder.credentials
@@ -56,7 +56,7 @@ struct SilenceTests {
         }
     }
 
-    @Test func `a server that is not trusted is told nothing`() async throws {
+    @Test func `a server that is not trusted gets no request`() async throws {
         let other = try KeyFolder()
         try await Door.with(options: { _ in }) { stranger in
             try await Door.with { door in
@@ -93,7 +93,7 @@ struct SilenceTests {
         }
     }
 
-    @Test func `an expired token is renewed once, and the call goes again`() async throws {
+    @Test func `an expired token is renewed once, and the call is repeated`() async throws {
         try await Door.with(clock: Self.clock()) { door, clock in
             let channelID = try await door.makeChannel()
             clock.advance(by: 1_300)
@@ -106,7 +106,7 @@ struct SilenceTests {
         }
     }
 
-    @Test func `a second refusal of the token is the answer`() async throws {
+    @Test func `a second refusal of the token is returned to the caller`() async throws {
         try await Door.with(clock: Self.clock()) { door, clock in
             let channelID = try await door.makeChannel()
             clock.advance(by: 1_300)
@@ -117,7 +117,7 @@ struct SilenceTests {
         }
     }
 
-    @Test func `a token too young to be replaced is not, since a clock is off`() async throws {
+    @Test func `a token that is too new to be replaced is not replaced, because a clock must be wrong`() async throws {
         try await Door.with(clock: Self.clock()) { door, _ in
             door.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
             let answer = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address)
@@ -126,11 +126,11 @@ struct SilenceTests {
         }
     }
 
-    @Test func `a token that changed too soon gives way to the one before`() async throws {
+    @Test func `if APNs refuses a new token as too soon, the previous one is used again`() async throws {
         try await Door.with(clock: Self.clock()) { door, clock in
             let channelID = try await door.makeChannel()
             clock.advance(by: 3_000)
-            // This one starts the renewal and still goes with the old token.
+            // This call starts the renewal and is still sent with the old token.
             _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
             await door.client.tokens.settled(Door.address.credentials)
             door.simulator.answerNext(with: .refusal(.tooManyProviderTokenUpdates))
@@ -161,14 +161,15 @@ struct SilenceTests {
         }
     }
 
-    /// At the beginning of ten minutes, so that a token is issued now. Certificates mind the machine's clock.
+    /// The clock is at the beginning of ten minutes, so that a token is issued now. Certificates are checked by the
+    /// machine's clock.
     private static func clock() -> HeldClock {
         HeldClock((Date().timeIntervalSince1970 / 600).rounded(.down) * 600)
     }
 }
 
 extension Door {
-    /// As `with`, the simulator and the client by the same clock.
+    /// Like `with`, but the simulator and the client use this clock.
     fileprivate static func with(clock: HeldClock, _ body: (Door, HeldClock) async throws -> Void) async throws {
         try await with(options: { $0.now = { clock.now } }, now: { clock.now }) { try await body($0, clock) }
     }

@@ -9,12 +9,12 @@ struct APNsReasonTests {
         ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyInToken),
         ("BadPath", .badPath),
     ])
-    func `spellings seen in the field mean the documented reason`(text: String, reason: APNsReason) {
+    func `other observed spellings mean the documented reason`(text: String, reason: APNsReason) {
         let read = APNsReason(rawValue: text)
         #expect(read == reason)
         #expect(read.hashValue == reason.hashValue)
         #expect(read.rawValue == reason.rawValue)
-        // People are shown what APNs said.
+        // People see the spelling that APNs sent.
         #expect(read.text == text)
         #expect("\(read)" == text)
     }
@@ -30,12 +30,12 @@ struct APNsReasonTests {
         #expect(reason.meaning(status: status) == meaning)
     }
 
-    @Test func `a known reason means the same whatever the status`() {
+    @Test func `a known reason means the same with any status`() {
         #expect(APNsReason.badChannelId.meaning(status: 500) == .channelGone)
         #expect(APNsReason.cannotCreateChannelConfig.meaning(status: 400) == .quota)
     }
 
-    @Test func `every row of the table is found by its own name`() {
+    @Test func `every row of the table is found by its reason`() {
         for row in APNsReason.table {
             #expect(APNsReason(rawValue: row.reason.rawValue) == row.reason)
             #expect(row.reason.status == row.status)

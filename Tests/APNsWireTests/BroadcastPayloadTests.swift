@@ -2,7 +2,7 @@ internal import APNsWire
 internal import Testing
 
 struct BroadcastPayloadTests {
-    @Test func `content state and alert are spliced byte for byte`() {
+    @Test func `content state and alert are inserted byte for byte`() {
         let state = #"{"b":1.50e3,"a":12345678901234567890,"ball":"\u26bd"}"#
         let payload = BroadcastPayload(
             event: .update, contentState: Array(state.utf8), alert: Array(#"{"title" : "Goal"}"#.utf8), staleDate: 9,
@@ -13,7 +13,7 @@ struct BroadcastPayloadTests {
                 + #""alert":{"title" : "Goal"},"stale-date":9,"relevance-score":100.0}}"#)
     }
 
-    @Test func `an end may be bare`() {
+    @Test func `an end may have no content`() {
         let payload = BroadcastPayload(event: .end, dismissalDate: 1)
         #expect(
             String(decoding: payload.body(timestamp: 2), as: UTF8.self)

@@ -8,7 +8,7 @@ public protocol ActivityAttributes: Decodable, Encodable {
     associatedtype ContentState: Decodable, Encodable, Hashable
 }
 
-// Not Sendable at Apple's either: an activity may not cross tasks.
+// Apple's type is not Sendable either, so an activity may not cross tasks.
 @available(iOS 16.1, *)
 public class Activity<Attributes: ActivityAttributes>: Identifiable {
     public typealias ContentState = Attributes.ContentState
@@ -146,7 +146,7 @@ public struct AlertConfiguration: Sendable {
     public init(title: LocalizedStringResource, body: LocalizedStringResource, sound: AlertSound) { fatalError() }
 }
 
-// Foundation's, which is not in the open one.
+// Part of Apple's Foundation, but not of the open-source one.
 @available(iOS 16, *)
 public struct LocalizedStringResource: Sendable, ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { fatalError() }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
-// Stand-in; see README.md. Apple's SwiftUI, what the example uses of it.
+// Stand-in; see README.md. The part of Apple's SwiftUI that the example uses.
 
 @MainActor
 public protocol View {
@@ -15,7 +15,7 @@ extension Optional: View where Wrapped: View {
     public var body: Never { return fatalError() }
 }
 
-/// What a modifier or a container makes.
+/// The result of a modifier or a container.
 public struct Stub: View {
     public var body: Never { return fatalError() }
 }
@@ -32,7 +32,7 @@ public enum ViewBuilder {
     }
 }
 
-/// One of two views.
+/// Either of two views.
 public struct Either<First: View, Second: View>: View {
     public var body: Never { return fatalError() }
 }

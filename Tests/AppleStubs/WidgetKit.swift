@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Stand-in; see README.md. Apple's WidgetKit, what the example uses of it.
+// Stand-in; see README.md. The part of Apple's WidgetKit that the example uses.
 public import ActivityKit
 public import SwiftUI
 

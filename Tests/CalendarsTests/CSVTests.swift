@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Calendars
 
-/// CSV as spreadsheets write it.
+/// CSV in the forms that spreadsheets write.
 struct CSVTests {
     private static let halfPastTwo = 1_795_876_200
 
@@ -47,7 +47,7 @@ struct CSVTests {
     ]
 
     @Test(arguments: forms)
-    func `a record is the same, however it is written`(form: Form) throws {
+    func `a record is the same in every form of CSV`(form: Form) throws {
         let file = try form.reading.read(form.text)
         #expect(file.faults == [])
         #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
@@ -55,14 +55,14 @@ struct CSVTests {
         #expect(file.entries.map { $0.values["summary"] } == ["A – B"])
     }
 
-    @Test func `a quoted field has separators, quotation marks and lines of its own`() throws {
+    @Test func `a quoted field may contain separators, quotation marks and lines`() throws {
         let file = try CalendarReading.csv().read(
             "uid,summary,startsAt\n1,\"A, \"\"B\"\"\nC\",2026-11-28T14:30Z\n2,x \"y\" z,2026-11-28T14:30Z\n")
         #expect(file.entries.map { $0.values["summary"] } == ["A, \"B\" C", "x \"y\" z"])
         #expect(file.entries.map(\.line) == [2, 4])
     }
 
-    @Test func `an end, a day without a time and a state are read`() throws {
+    @Test func `an end, a day without a time and a status are read`() throws {
         let file = try CalendarReading.csv().read(
             "uid,startsAt,endsAt,status\n1,2026-11-28T14:30Z,2026-11-28T16:30Z,Cancelled\n2,2026-11-28,,\n")
         #expect(file.entries.map { ($0.endsAt ?? 0) - $0.startsAt } == [7_200, 86_400])
@@ -72,10 +72,10 @@ struct CSVTests {
     @Test(
         arguments: [
             ("1,2026-11-28T14:30Z,x,y", "fields", "1"), (",2026-11-28T14:30Z,x", "no UID", nil),
-            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "no time", "1"),
-            ("1,2026-11-28T14:60Z,x", "no time", "1"), ("1,2026-11-28T14:30+25:00,x", "no time", "1"),
+            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "not a time", "1"),
+            ("1,2026-11-28T14:60Z,x", "not a time", "1"), ("1,2026-11-28T14:30+25:00,x", "not a time", "1"),
         ] as [(String, String, String?)])
-    func `a record that cannot be read is told by its line, beside the others`(
+    func `a record that cannot be read is a fault of its line, and the others are read`(
         record: String, word: String, uid: String?
     ) throws {
         let file = try CalendarReading.csv().read("uid,startsAt,summary\n\n\(record)\n2,2026-11-28T14:30Z,z\n")
@@ -85,7 +85,7 @@ struct CSVTests {
         #expect(file.faults.map(\.uid) == [uid])
     }
 
-    @Test func `the first of two records with one uid counts`() throws {
+    @Test func `of two records with the same UID the first is used`() throws {
         let file = try CalendarReading.csv().read("uid,startsAt\n1,2026-11-28T14:30Z\n1,2026-11-29T14:30Z\n")
         #expect(file.entries.map(\.line) == [2])
         #expect(file.faults.map(\.line) == [3])
@@ -94,13 +94,13 @@ struct CSVTests {
 
     @Test(
         arguments: [
-            ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "ends nowhere"),
+            ("", 1, "empty"), ("uid,startsAt\n1,\"x\n\n\n", 2, "is not closed"),
             ("uid,startsAt\n1,\"x\"y\n", 2, "closing quotation mark"), ("Nr,Tag\n1,x\n", 1, "“Nr”"),
             ("uid\n" + String(repeating: ",", count: 300), 2, "fields in one record"),
-            ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "ends nowhere"),
+            ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "is not closed"),
             ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 records"),
         ])
-    func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {
+    func `a file that is not CSV is refused, and the error names the line`(text: String, line: Int, word: String) throws {
         let reading = CalendarReading.csv(text.hasPrefix("Nr") ? ["uid": "id"] : [:])
         let fault = #expect(throws: CalendarFault.self) { try reading.read(text) }
         #expect(fault?.line == line)
@@ -112,7 +112,7 @@ struct CSVTests {
             ("{a}–{b}", "1–2"), ("{{{a}}}", "{1}"), ("no names", "no names"), ("{c}", nil), ("{", nil), ("a}", nil),
             ("{}", nil), ("{a{b}", nil),
         ] as [(String, String?)])
-    func `a template is filled in or refused`(text: String, filled: String?) {
+    func `a template is filled in, or refused if it is invalid`(text: String, filled: String?) {
         #expect((try? Template(text)?.filled { ["a": "1", "b": "2"][$0] }) == filled)
     }
 }

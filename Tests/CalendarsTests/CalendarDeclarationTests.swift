@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandHTTP
 internal import Testing
 
-/// What an organiser says of a calendar.
+/// An organiser's plan file.
 struct CalendarDeclarationTests {
     private static func draft(
         _ text: String, _ values: [String: String] = ["summary": "A – B", "home": "A", "away": "B"], uid: String = "1"
@@ -20,11 +20,11 @@ struct CalendarDeclarationTests {
             ("1. FC Köln", "1.-FC-Koln"), ("ŁKS Łódź/2", "LKS-Lodz-2"), ("  Brighton & Hove ", "Brighton-Hove"),
             ("a@b.example", "a-b.example"), ("Cafe\u{301}", "Cafe"), ("Зенит", ""), ("Straße_1:2", "Strasse_1:2"),
         ])
-    func `keys and topics have letters without marks`(text: String, folded: String) {
+    func `marks are removed from the letters of keys and topics`(text: String, folded: String) {
         #expect(KeyText.folded(text) == folded)
     }
 
-    @Test func `an entry's event has the texts of its templates`() throws {
+    @Test func `the event of an entry has the filled templates`() throws {
         let start =
             #", "start": {"attributesType": "Match", "attributes": {"home": "{home}", "n": 1.50, "x": "{{}}"}, "#
             + #""alert": {"title": "{summary}", "body": "at {startsAt}"}}"#
@@ -53,7 +53,7 @@ struct CalendarDeclarationTests {
                 ["summary": String(repeating: "x", count: 130)], "event key"
             ),
         ])
-    func `an entry without what a template names is told by its line`(
+    func `an entry without a value for a template is a fault of its line`(
         text: String, values: [String: String], word: String
     ) throws {
         let fault = #expect(throws: CalendarFault.self) { try Self.draft(text, values) }
@@ -62,7 +62,7 @@ struct CalendarDeclarationTests {
         #expect(fault?.detail.contains(word) == true)
     }
 
-    @Test func `templates take no more than so much from an entry`() throws {
+    @Test func `the templates of one entry have a limit`() throws {
         let homes = String(repeating: "{home}", count: 200)
         let start =
             #", "start": {"attributesType": "Match", "attributes": {"x": "\#(homes)"}, "alert": {"title": "t"}}"#
@@ -84,25 +84,25 @@ struct CalendarDeclarationTests {
             (#""season": "bl1", "refreshEvery": 60, "format""#, "/refreshEvery"),
             (#""season": "bl1", "timeZone": "Mars/Olympus", "format""#, "/timeZone"),
         ])
-    func `a plan's faults are told by their places`(members: String, pointer: String) throws {
+    func `the faults of a plan have their places`(members: String, pointer: String) throws {
         let text = CalendarWorld.ics().replacing(#""timeZone": "Europe/Vienna", "#, with: "")
             .replacing(#""season": "bl1", "format""#, with: members)
         let problem = #expect(throws: Problem.self) { try CalendarWorld.declaration(text) }
         #expect(problem?.errors.map(\.pointer) == [pointer])
     }
 
-    @Test func `a plan names its season and may say where its calendar is`() throws {
+    @Test func `a plan names its season and may name its calendar`() throws {
         let declaration = try CalendarWorld.declaration(CalendarWorld.ics(#", "source": "a.ics""#))
         #expect(declaration.season.rawValue == "bl1")
         #expect(declaration.source == "a.ics")
         #expect(declaration.apps.map(\.bundleID.rawValue) == ["com.example.Stadium"])
     }
 
-    @Test func `an event that is shown is read as the same again`() throws {
+    @Test func `an event as the API shows it is read as the same event`() throws {
         let draft = try Self.draft(CalendarWorld.ics())
         let event = try EventDocuments.api.read(draft.key, draft.document)
         let again = try EventDocuments.api.read(draft.key, EventDocuments.api.document(of: event))
-        // An absent metadata is shown as an empty one.
+        // The API shows absent metadata as an empty object.
         var expected = event
         expected.metadata = Array("{}".utf8)
         #expect(again == expected)

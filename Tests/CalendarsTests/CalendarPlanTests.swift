@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
-/// What a calendar changes of its events.
+/// The changes that a calendar makes to its events.
 struct CalendarPlanTests {
     enum Form: CaseIterable {
         case ics
@@ -19,7 +19,7 @@ struct CalendarPlanTests {
     }
 
     @Test(arguments: Form.allCases)
-    func `a season that is synced twice changes nothing the second time`(form: Form) throws {
+    func `a second sync of the same season changes nothing`(form: Form) throws {
         var (world, season) = try CalendarWorld.synced(form)
         let fixture = season.fixtures[5]
         let specification = try world.specification(fixture)
@@ -30,13 +30,13 @@ struct CalendarPlanTests {
         #expect(specification.topics.first?.rawValue == "league:bl1")
         #expect(specification.topics.count == 3)
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
-        // Also from the other form, line for line another file.
+        // The same for the other format, whose file has the same fixtures.
         if form == .csv { season.fixtures.reverse() }
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
     }
 
     @Test(arguments: Form.allCases)
-    func `exactly what the calendar changed is changed`(form: Form) throws {
+    func `only the members that the calendar changed are changed`(form: Form) throws {
         var (world, season) = try CalendarWorld.synced(form)
         for place in 0..<40 { season.fixtures[place * 9].minute += 30 }
         for place in [1, 2, 4] { season.fixtures[place].day += 90 }
@@ -52,13 +52,13 @@ struct CalendarPlanTests {
         #expect(plan.change.map { $0.fields.map(\.name) }.contains(["name", "topics"]))
         #expect(plan.cancel.map(\.uid).sorted() == gone.sorted())
         #expect(plan.cancel.allSatisfy { $0.reason == .vanished })
-        // Hand-made names stay, also where the calendar moves the same event.
+        // Names that were changed by hand stay, even if the calendar moves the same event.
         #expect(try world.specification(season.fixtures[9]).kind == "derby")
         #expect(try world.specification(season.fixtures[10]).name == "The big one")
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 375, 0])
     }
 
-    @Test func `a change says the old and the new value`() throws {
+    @Test func `a change has the old and the new value`() throws {
         var (world, season) = try CalendarWorld.synced()
         season.fixtures[0].minute += 15
         let field = try #require(try world.sync(season.ics()).change.first?.fields.last)
@@ -67,7 +67,7 @@ struct CalendarPlanTests {
         #expect(field.new.map { String(decoding: $0, as: UTF8.self) } == #""2026-08-21T19:45:00.000Z""#)
     }
 
-    @Test func `what somebody changed to the same is no change, and what both changed is the calendar's`() throws {
+    @Test func `a change to the same value is no change, and if both changed a member the calendar's value is used`() throws {
         var (world, season) = try CalendarWorld.synced()
         season.fixtures[0].minute += 15
         season.fixtures[1].minute += 15
@@ -85,7 +85,7 @@ struct CalendarPlanTests {
                 == Double(season.fixtures[1].kickOff))
     }
 
-    @Test func `ten leagues of both forms stay ten leagues`() throws {
+    @Test func `ten leagues in both formats stay ten leagues`() throws {
         for number in 1...10 {
             let league = Season(league: "l\(number)", firstDay: Season.august + 7 * (number % 3))
             for form in Form.allCases {
@@ -96,9 +96,9 @@ struct CalendarPlanTests {
         }
     }
 
-    // MARK: What is over
+    // MARK: Events that are over
 
-    @Test func `a match that was closed by the clock lives again when it is moved, one that was played does not`()
+    @Test func `an expired match opens again when it is moved, a match that was played does not`()
         throws
     {
         var (world, season) = try CalendarWorld.synced()
@@ -115,7 +115,7 @@ struct CalendarPlanTests {
         #expect(plan.change.first?.uid == season.fixtures[0].uid)
     }
 
-    @Test func `what was over before it was known is past`() throws {
+    @Test func `a fixture in the past without an event is counted as past`() throws {
         var world = try CalendarWorld()
         var season = Season()
         world.now = Date(timeIntervalSince1970: Double(season.fixtures[199].kickOff))
@@ -128,9 +128,9 @@ struct CalendarPlanTests {
         #expect(plan.past == over + 1)
     }
 
-    // MARK: What cannot be taken
+    // MARK: Entries that cannot be read
 
-    @Test func `an entry that is not taken neither cancels its event nor keeps others back`() throws {
+    @Test func `an entry with a fault neither cancels its event nor holds the other changes back`() throws {
         var (world, season) = try CalendarWorld.synced(.csv)
         season.fixtures[3].zone = "Mars/Olympus"
         season.fixtures[4].home = ""
@@ -142,17 +142,17 @@ struct CalendarPlanTests {
         #expect(Set(plan.problems.map(\.uid)) == Set(season.fixtures[3...5].map(\.uid)))
     }
 
-    @Test func `nothing is cancelled while there are entries that could be anybody's`() throws {
+    @Test func `nothing is cancelled while the UIDs of some entries are unknown`() throws {
         var (world, season) = try CalendarWorld.synced(.csv)
         season.fixtures[3].uid = ""
         let plan = try world.plan(season.csv())
         #expect(plan.numbers == [0, 0, 0, 379, 2])
-        #expect(plan.problems.contains { $0.detail.contains("UID could not be read") })
+        #expect(plan.problems.contains { $0.detail.contains("UIDs of some entries cannot be read") })
         #expect(plan.shrinkage == nil && plan.notes.isEmpty)
         #expect(try world.plan(season.csv(), acceptsRemovals: true).numbers == [0, 0, 1, 379, 1])
     }
 
-    @Test func `two entries of one key are one event, and another season's event is left alone`() throws {
+    @Test func `two entries with the same key make one event, and an event of another season is not changed`() throws {
         var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
         var season = Season()
         season.fixtures[1].home = season.fixtures[0].home
@@ -167,10 +167,10 @@ struct CalendarPlanTests {
         let plan = try world.sync(season.ics())
         #expect(plan.numbers == [378, 0, 0, 0, 2])
         #expect(plan.problems.contains { $0.detail.contains("on line") && $0.uid == season.fixtures[1].uid })
-        #expect(plan.problems.contains { $0.detail.contains("of the season cup") })
+        #expect(plan.problems.contains { $0.detail.contains("the season cup") })
     }
 
-    @Test func `an entry with another UID that makes the same event is the same entry`() throws {
+    @Test func `an entry with a new UID that makes the same event keeps that event`() throws {
         var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
         var season = Season()
         try world.sync(season.ics())
@@ -182,7 +182,7 @@ struct CalendarPlanTests {
         #expect(try world.plan(season.ics()).isEmpty)
     }
 
-    @Test func `a renamed fixture keeps its event, whatever its key is made of`() throws {
+    @Test func `a renamed fixture keeps its event, even if the key contains its name`() throws {
         var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
         var season = Season()
         try world.sync(season.ics())
@@ -190,7 +190,7 @@ struct CalendarPlanTests {
         #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
     }
 
-    @Test func `an event that is there is taken over, with what the calendar does not say`() throws {
+    @Test func `an existing event is taken over, and keeps what the calendar does not have`() throws {
         var world = try CalendarWorld()
         let season = Season()
         let key = try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))
@@ -207,7 +207,7 @@ struct CalendarPlanTests {
         #expect(try world.plan(season.ics()).isEmpty)
     }
 
-    @Test func `an event beyond the key's reach is a problem of its entry`() throws {
+    @Test func `an event that the key cannot access is a problem of its entry`() throws {
         var world = try CalendarWorld()
         let season = Season()
         world.outOfReach = [try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))]
@@ -216,14 +216,14 @@ struct CalendarPlanTests {
         #expect(plan.problems.first?.detail.contains("your key cannot access") == true)
     }
 
-    @Test func `a run that broke off is finished by the next`() throws {
+    @Test func `a run that was interrupted is completed by the next`() throws {
         var world = try CalendarWorld()
         let season = Season()
         let first = try world.plan(season.ics())
         for write in first.create.prefix(100) { try world.put(write.key, write.document) }
         #expect(try world.sync(season.ics()).numbers == [280, 0, 0, 100, 0])
         world.now += 3_600
-        // It noted a cancellation and ended there.
+        // It stored the note of a cancellation and ended.
         var fewer = season
         fewer.fixtures.removeLast()
         let cancellation = try #require(try world.plan(fewer.ics()).cancel.first)
@@ -232,7 +232,7 @@ struct CalendarPlanTests {
         #expect(try world.plan(fewer.ics()).isEmpty)
     }
 
-    @Test func `what is remembered of the calendar is in the event's metadata, beside what is there`() throws {
+    @Test func `the note of the calendar is in the event's metadata, next to the other members`() throws {
         let (world, season) = try CalendarWorld.synced()
         let metadata = try JSONValue(parsing: try world.specification(season.fixtures[0]).metadata ?? [])
         #expect(metadata["season"]?["uid"]?.string == season.fixtures[0].uid)
@@ -246,7 +246,7 @@ struct CalendarPlanTests {
         #expect(try JSONValue(parsing: text)["x"] != nil)
     }
 
-    @Test func `an event of 400 audiences fits, and a change of one of them is found`() throws {
+    @Test func `an event with 400 audiences fits, and a change of one of them is found`() throws {
         func plan(_ count: Int, _ policy: String) -> String {
             let audiences = (0..<count).map { number in
                 #"{"bundleId": "com.example.Stadium\#(number)", "environment": "production", "#
@@ -268,7 +268,7 @@ struct CalendarPlanTests {
         #expect(try world.plan(season.ics()).isEmpty)
     }
 
-    @Test func `what the server would not take for its length is told with both lengths`() throws {
+    @Test func `an event that is too long for the server is a problem that names both lengths`() throws {
         var (world, season) = try CalendarWorld.synced()
         let notes = String(repeating: "x", count: 65_400)
         try world.edit(season.fixtures[0]) {
@@ -278,7 +278,7 @@ struct CalendarPlanTests {
         let plan = try world.plan(season.ics())
         #expect(plan.numbers == [0, 0, 0, 379, 1])
         let detail = try #require(plan.problems.first?.detail)
-        #expect(detail.contains("65536 are the most") && detail.contains("metadata.season"), "\(detail)")
+        #expect(detail.contains("The limit is 65536") && detail.contains("metadata.season"), "\(detail)")
         #expect(plan.problems.first?.line != nil && plan.problems.first?.uid == season.fixtures[0].uid)
     }
 

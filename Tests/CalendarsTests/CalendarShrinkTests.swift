@@ -4,9 +4,9 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// What a file no more has, or cancels.
+/// Entries that the file no longer has, or cancels.
 struct CalendarShrinkTests {
-    @Test func `more than a third that vanish at once are not cancelled unless it is said`() throws {
+    @Test func `if more than a third are missing at once they are cancelled only on request`() throws {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         season.fixtures.removeLast(126)
@@ -17,14 +17,14 @@ struct CalendarShrinkTests {
         #expect(plan.shrinkage == .init(vanished: 127, future: 380))
         #expect(plan.problems.first?.detail.contains("--accept-removals") == true)
         #expect(plan.problems.first?.line == nil)
-        // The same file stays too small; the whole one is as if nothing had been.
+        // The same file is still too small. With the complete file everything is as before.
         #expect(try world.plan(season.ics()).shrinkage != nil)
         #expect(try world.plan(whole.ics()).numbers == [0, 0, 0, 380, 0])
         #expect(try world.sync(season.ics(), acceptsRemovals: true).numbers == [0, 0, 127, 253, 0])
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 253, 0])
     }
 
-    @Test func `what was held back stays so, however many entries come after it`() throws {
+    @Test func `cancellations that were held back stay so, even with more new entries`() throws {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         season.fixtures.removeLast(127)
@@ -42,7 +42,7 @@ struct CalendarShrinkTests {
         #expect(!world.events.values.contains { $0.note?.isMissing ?? true })
     }
 
-    @Test func `what has begun or is over is not cancelled, and not counted`() throws {
+    @Test func `events that have begun or are over are neither cancelled nor counted`() throws {
         var (world, season) = try CalendarWorld.synced()
         let keys = try season.fixtures.prefix(300).map { try world.event($0).key }
         for key in keys { world.set(.ended, key) }
@@ -54,7 +54,7 @@ struct CalendarShrinkTests {
         #expect(plan.cancel.map(\.uid) == [last.uid])
     }
 
-    @Test func `a cancelled fixture cancels its event, one that has begun does not`() throws {
+    @Test func `a cancelled fixture cancels its event, unless it has begun`() throws {
         var (world, season) = try CalendarWorld.synced()
         for place in 0..<100 { season.fixtures[place].isCancelled = true }
         world.set(.live, try world.event(season.fixtures[0]).key)
@@ -63,11 +63,11 @@ struct CalendarShrinkTests {
         #expect(plan.cancel.allSatisfy { $0.reason == .cancelled })
         #expect(plan.problems.first?.detail.contains("has begun") == true)
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-        // Whoever opened one again by hand meant it, also a moment later.
+        // An event that was reopened by hand stays open, also a moment later.
         world.now += 1
         try world.reopen(season.fixtures[2])
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-        // One that comes back is not brought back unasked.
+        // An event whose entry comes back is not reopened automatically.
         season.fixtures[1].isCancelled = false
         let back = try world.sync(season.ics())
         #expect(back.numbers == [0, 0, 0, 378, 2])
@@ -76,11 +76,11 @@ struct CalendarShrinkTests {
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
     }
 
-    @Test func `what was ended or cancelled by hand, and reopened, is neither cancelled nor changed`() throws {
+    @Test func `an event that was reopened after an end or a cancellation is neither cancelled nor changed`() throws {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         for place in 0..<4 { world.set(place < 2 ? .cancelled : .ended, try world.event(season.fixtures[place]).key) }
-        // The calendar cancels two of them afterwards, and has two no more.
+        // The calendar then cancels two of them, and lacks two.
         season.fixtures[1].isCancelled = true
         season.fixtures[3].isCancelled = true
         season.fixtures.remove(at: 2)
@@ -97,7 +97,7 @@ struct CalendarShrinkTests {
             #expect(plan.numbers == [0, 0, 0, 378, 0])
             #expect(plan.shrinkage == nil && plan.isEmpty)
         }
-        // It has them again: they are as it says, and a later cancellation is another word.
+        // The calendar has them again, so they follow it, and a later cancellation counts.
         #expect(try world.sync(whole.ics()).numbers == [0, 0, 0, 380, 0])
         #expect(try world.specification(whole.fixtures[3]).name == "By hand 3")
         let later = try world.sync(season.ics())
@@ -105,7 +105,7 @@ struct CalendarShrinkTests {
         #expect(Set(later.cancel.map(\.event.key)) == Set(keys))
     }
 
-    @Test func `an event that was cancelled by hand stays cancelled, without a word`() throws {
+    @Test func `an event that was cancelled by hand stays cancelled, without a problem`() throws {
         var (world, season) = try CalendarWorld.synced()
         world.set(.cancelled, try world.event(season.fixtures[0]).key)
         season.fixtures[0].minute += 15
@@ -113,7 +113,7 @@ struct CalendarShrinkTests {
     }
 
     @Test(arguments: CalendarPlanTests.Form.allCases)
-    func `more than a third that are cancelled at once are taken for a broken file, as if they had vanished`(
+    func `if more than a third are cancelled at once the file counts as broken, as if they were missing`(
         form: CalendarPlanTests.Form
     ) throws {
         var (world, season) = try CalendarWorld.synced(form)
@@ -126,8 +126,9 @@ struct CalendarShrinkTests {
         #expect(plan.numbers == [0, 0, 0, 253, 1])
         #expect(plan.shrinkage == .init(vanished: 127, future: 380))
         #expect(
-            plan.problems.first?.detail.contains("127 of 380 events to come vanished from the calendar or are") == true)
-        // Held back, however few they are of what is there by then.
+            plan.problems.first?.detail.contains("127 of 380 events to come are missing or cancelled in the calendar")
+                == true)
+        // They stay held back, although they are now a small share.
         let again = try world.sync(form.file(season))
         #expect(again.numbers == [0, 0, 0, 253, 1] && again.notes.isEmpty)
         #expect(try world.plan(form.file(whole)).numbers == [0, 0, 0, 380, 0])
@@ -137,7 +138,7 @@ struct CalendarShrinkTests {
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 354, 0])
     }
 
-    @Test func `a mass of cancellations is held back in a calendar's first file, too`() throws {
+    @Test func `many cancellations are held back even in a calendar's first file`() throws {
         var (world, season) = try CalendarWorld.synced()
         for (key, event) in world.events {
             var document = event.document

@@ -6,9 +6,9 @@ internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
-/// A season whose events are values: a plan is made of a file and carried out.
+/// A season with its events in memory. A plan is made from a file and applied.
 struct CalendarWorld {
-    /// Before the seasons of the tests.
+    /// A time before the seasons of the tests.
     static let summer = Date(timeIntervalSince1970: 1_784_000_000)
 
     var declaration: CalendarDeclaration
@@ -19,7 +19,7 @@ struct CalendarWorld {
     static let audience =
         #"{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}"#
 
-    /// What a league plans of `Season.ics`, with more members.
+    /// A league's plan for `Season.ics`, with these additional members.
     static func ics(_ more: String = "") -> String {
         #"""
         {"season": "bl1", "format": "ics", "timeZone": "Europe/Vienna", "eventKey": "bl1:{uid}", "kind": "match",
@@ -27,7 +27,7 @@ struct CalendarWorld {
         """#
     }
 
-    /// The same of `Season.csv`.
+    /// The same plan for `Season.csv`.
     static let csv = #"""
         {"season": "bl1", "format": "csv", "eventKey": "bl1:{uid}", "kind": "match", "defaultDuration": 6300,
          "topics": ["league:bl1", "team:{home}", "team:{away}"], "audiences": [\#(audience)],
@@ -48,13 +48,13 @@ struct CalendarWorld {
     /// The season's event of a fixture.
     func event(_ fixture: Season.Fixture) throws -> SeasonEvent { try #require(situation.known[fixture.uid]) }
 
-    /// The plan of a file.
+    /// The plan for a file.
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
         let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
         return CalendarPlan(request, situation, documents: .api)
     }
 
-    /// Carries a plan out, as the command does over the API.
+    /// Applies a plan, as the command does with the API.
     @discardableResult
     mutating func sync(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
         let plan = try plan(file, acceptsRemovals: acceptsRemovals)
@@ -66,7 +66,7 @@ struct CalendarWorld {
         return plan
     }
 
-    /// The world of a calendar whose season was synced, some time later.
+    /// A world some time after the first sync of its season.
     static func synced(_ form: CalendarPlanTests.Form = .ics) throws -> (CalendarWorld, Season) {
         var world = try form.world()
         let season = Season()
@@ -89,14 +89,14 @@ struct CalendarWorld {
         events[key]?.updatedAt = now
     }
 
-    /// Opens an event that is over again, as somebody does by hand.
+    /// Reopens an event, as a person would.
     mutating func reopen(_ fixture: Season.Fixture, as state: Event.State = .scheduled) throws {
         let key = try event(fixture).key
         set(state, key)
         events[key]?.reopenedAt = now
     }
 
-    /// Changes what is declared of an event, as somebody does by hand.
+    /// Changes an event's declaration, as a person would.
     mutating func edit(_ fixture: Season.Fixture, _ change: (inout EventDocument) -> Void) throws {
         let event = try event(fixture)
         var document = event.document
@@ -111,6 +111,6 @@ struct CalendarWorld {
 }
 
 extension CalendarPlan {
-    /// How many are created, changed, cancelled and left, and how many problems there are.
+    /// The numbers of created, changed, cancelled and unchanged events, and of problems.
     var numbers: [Int] { [create.count, change.count, cancel.count, unchanged, problems.count] }
 }

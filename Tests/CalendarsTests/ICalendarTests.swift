@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import Calendars
 
-/// iCalendar as others write it.
+/// iCalendar as other programs write it.
 struct ICalendarTests {
     /// 2026-11-28T14:30:00Z.
     private static let halfPastTwo = 1_795_876_200
@@ -14,7 +14,7 @@ struct ICalendarTests {
         var reading = CalendarReading.ics(timeZone: "Europe/Vienna")
     }
 
-    /// The same kick-off each time.
+    /// The same kick-off in all forms.
     static let forms = [
         Form(testDescription: "UTC", text: event("DTSTART:20261128T143000Z")),
         Form(testDescription: "floating", text: event("DTSTART:20261128T153000")),
@@ -57,14 +57,14 @@ struct ICalendarTests {
     ]
 
     @Test(arguments: forms)
-    func `a kick-off is the same moment, however it is written`(form: Form) throws {
+    func `a kick-off is the same instant in every form`(form: Form) throws {
         let file = try form.reading.read(form.text)
         #expect(file.faults == [])
         #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
         #expect(file.entries.map(\.uid) == ["1"])
     }
 
-    @Test func `text has its escapes, and both sides their names`() throws {
+    @Test func `escapes in text are resolved, and the two sides get their names`() throws {
         let text = event(
             "DTSTART:20261128T143000Z", "SUMMARY:\"Old\\, Town\" FC v K\\\\o\r\n  ln", "LOCATION:A\\nB\\; C")
         let file = try CalendarReading.ics(["summary", "home", "away", "location", "x-none"]).read(text)
@@ -75,7 +75,7 @@ struct ICalendarTests {
             ])
     }
 
-    @Test func `columns name properties and templates`() throws {
+    @Test func `columns may name properties and templates`() throws {
         var reading = CalendarReading.ics(["home", "summary", "where"])
         reading.columns = ["home": "X-HOME", "summary": "{home} ({where})", "where": "LOCATION"]
         let file = try reading.read(event("DTSTART:20261128T143000Z", "X-HOME:Ajax", "LOCATION:Arena"))
@@ -87,39 +87,39 @@ struct ICalendarTests {
             ("DTEND:20261128T160000Z", 5_400), ("DTEND;TZID=Europe/Vienna:20261128T170000", 5_400),
             ("DURATION:PT1H30M", 5_400), ("DURATION:P1DT1S", 86_401), ("SUMMARY:none", nil),
         ] as [(String, Int?)])
-    func `an end is said as a time, a duration or not at all`(line: String, seconds: Int?) throws {
+    func `an end is a time, a duration or absent`(line: String, seconds: Int?) throws {
         let file = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", line))
         #expect(file.entries.first?.endsAt == seconds.map { Self.halfPastTwo + $0 })
         #expect(file.faults == [])
     }
 
-    @Test func `a day is one from midnight to midnight, also the long one`() throws {
+    @Test func `a day is from midnight to midnight, even if a clock change makes it longer`() throws {
         let file = try CalendarReading.ics(timeZone: "Europe/Vienna").read(event("DTSTART;VALUE=DATE:20261025"))
         let entry = try #require(file.entries.first)
         #expect(entry.endsAt.map { $0 - entry.startsAt } == 25 * 3_600)
         #expect(entry.startsAt == 1_792_879_200)
     }
 
-    @Test func `a cancelled fixture and a cancelling file are told`() throws {
+    @Test func `a cancelled fixture and a file that cancels are recognised`() throws {
         let one = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", "STATUS:CANCELLED"))
         #expect(one.entries.map(\.isCancelled) == [true])
         let all = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", before: ["METHOD:CANCEL"]))
         #expect(all.entries.map(\.isCancelled) == [true])
     }
 
-    /// Line, whose, and a word of the reason; the other event of the file is read.
+    /// The line, the entry, and a word of the reason. The other event of the file is read.
     @Test(
         arguments: [
             ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),
             ("RECURRENCE-ID:20261129T143000Z", 5, "RECURRENCE-ID"), ("DTSTART:20261129T143000Z", 5, "twice"),
-            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "no time"),
-            ("DTEND:tomorrow", 5, "no time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
+            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "not a time"),
+            ("DTEND:tomorrow", 5, "not a time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
             ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
             ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),
             ("DTEND;TZID=W. Europe Standard Time:20261129T143000", 5, "--time-zone"),
-            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID stands twice"),
+            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID occurs twice"),
         ])
-    func `an entry that cannot be read is told by its line, beside the others`(
+    func `an entry that cannot be read is a fault of its line, and the others are read`(
         line: String, number: Int, word: String
     ) throws {
         let text = event(
@@ -132,7 +132,7 @@ struct ICalendarTests {
         #expect(fault.uid == (word.hasPrefix("UID") ? nil : "1"))
     }
 
-    @Test func `the fault of an entry without a UID names none`() throws {
+    @Test func `the fault of an entry without a UID has no UID`() throws {
         let text = event("DTSTART:20261128T143000Z").replacing("UID:1", with: "SUMMARY:x")
         #expect(try CalendarReading.ics().read(text).faults.map(\.uid) == [nil])
     }
@@ -141,21 +141,22 @@ struct ICalendarTests {
         arguments: [
             ("", 1, "BEGIN:VCALENDAR"), ("<html>\n</html>", 1, "property"),
             ("BEGIN:VEVENT\nEND:VEVENT", 1, "VCALENDAR"),
-            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "cut off"), ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "cut off"),
-            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "ends nothing"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "incomplete"),
+            ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "incomplete"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "has no BEGIN"),
             ("BEGIN:VCALENDAR\n\nUID\nEND:VCALENDAR", 3, "property"),
             ("BEGIN:VCALENDAR\nUID;X:1\nEND:VCALENDAR", 2, "property"),
             ("BEGIN:VCALENDAR\nUID;X=\"1:1\nEND:VCALENDAR", 2, "property"),
-            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "within each other"),
+            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "nested"),
             ("BEGIN:VCALENDAR\nX:" + String(repeating: "x", count: 20_000), 2, "bytes"),
         ])
-    func `a file that is none is told by its line`(text: String, line: Int, word: String) throws {
+    func `a file that is not iCalendar is refused, and the error names the line`(text: String, line: Int, word: String) throws {
         let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
         #expect(fault?.line == line)
         #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
     }
 
-    @Test func `what is not UTF-8 is told by its line`() throws {
+    @Test func `text that is not UTF-8 is refused, and the error names the line`() throws {
         let bytes = Array("BEGIN:VCALENDAR\nX:".utf8) + [0xE4, 0x0A]
         #expect(throws: CalendarFault(line: 2, "This is not UTF-8; save the file as UTF-8.")) {
             try CalendarReading.ics().read(bytes)
@@ -165,7 +166,7 @@ struct ICalendarTests {
         }
     }
 
-    @Test func `more events than a calendar has are refused by the first beyond`() throws {
+    @Test func `a file with too many events is refused at the first one beyond the limit`() throws {
         let one = "BEGIN:VEVENT\nEND:VEVENT\n"
         let text = "BEGIN:VCALENDAR\n" + String(repeating: one, count: CalendarLimits.entries + 1)
         let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }

@@ -2,7 +2,7 @@ internal import Calendars
 internal import GrandstandTestKit
 internal import Testing
 
-/// Whole seasons, and what becomes of them in bad hands.
+/// Whole seasons, also damaged ones.
 struct SeasonTests {
     private static func check(_ file: CalendarFile, _ season: Season) {
         #expect(file.faults == [])
@@ -13,7 +13,7 @@ struct SeasonTests {
         #expect(file.entries.map { $0.values["summary"] } == season.fixtures.map(\.title))
     }
 
-    @Test func `a season of 380 fixtures in two zones is read from every form`() throws {
+    @Test func `a season of 380 fixtures in two zones is read from every format`() throws {
         let season = Season()
         #expect(season.fixtures.count == 380)
         #expect(Set(season.fixtures.map { "\($0.home) \($0.away)" }).count == 380)
@@ -25,7 +25,7 @@ struct SeasonTests {
         Self.check(try CalendarReading.season.read(season.csv(separator: ";", lineEnd: "\r\n", hasMark: true)), season)
     }
 
-    @Test func `ten leagues of both forms are read`() throws {
+    @Test func `ten leagues in both formats are read`() throws {
         for number in 1...10 {
             let league = Season(league: "l\(number)", firstDay: Season.august + 7 * number)
             Self.check(try CalendarReading.ics().read(league.ics()), league)
@@ -33,9 +33,9 @@ struct SeasonTests {
         }
     }
 
-    /// Whatever comes ends with a line of the file, or is read.
+    /// Every file is read, or refused with a line.
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
-    func `a broken file ends with a line number or is read`(format: CalendarReading.Format, seed: UInt64) {
+    func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
         var random = Seeded(state: seed)
         var season = Season()
         season.fixtures = Array(season.fixtures.prefix(12))
@@ -56,7 +56,7 @@ struct SeasonTests {
         }
     }
 
-    /// The file with some of its bytes changed, left out, doubled or in another place.
+    /// The file with some bytes changed, removed, doubled or moved.
     private static func broken(_ bytes: [UInt8], _ random: inout Seeded) -> [UInt8] {
         var bytes = bytes
         let marks = Array("\";:,{}\\=\r\n \t/TZ0919-+.".utf8) + [0x00, 0xC3, 0xFF, 0xEF]

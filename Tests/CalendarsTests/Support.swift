@@ -17,7 +17,7 @@ extension CalendarReading {
 
     func read(_ text: String) throws(CalendarFault) -> CalendarFile { try read(Array(text.utf8)) }
 
-    /// Reads the columns of `Season.csv`.
+    /// The columns of `Season.csv`.
     static let season = csv(
         [
             "uid": "id", "startsAt": "date time", "timeZone": "zone", "status": "state", "home": "Team 1",
@@ -25,13 +25,13 @@ extension CalendarReading {
         ], names: ["summary", "home", "away"])
 }
 
-/// A calendar of one event with these lines.
+/// A calendar with one event that has these lines.
 func event(_ lines: String..., before: [String] = []) -> String {
     (["BEGIN:VCALENDAR"] + before + ["BEGIN:VEVENT", "UID:1"] + lines + ["END:VEVENT", "END:VCALENDAR", ""])
         .joined(separator: "\r\n")
 }
 
-/// Random numbers that are the same each time (SplitMix64).
+/// Random numbers that are the same in each run (SplitMix64).
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

@@ -4,22 +4,23 @@ internal import Testing
 
 @testable internal import Calendars
 
-/// Times by the clock on the wall.
+/// Local times.
 struct ZoneTests {
-    @Test func `a time that a clock skips or shows twice is one moment`() throws {
+    @Test func `a time that a clock skips or shows twice is one instant`() throws {
         let zone = try #require(TimeZone.named("Europe/Vienna"))
-        // 2026-03-29T02:30 is skipped: half an hour after the change, which is at 01:00Z.
+        // 2026-03-29T02:30 is skipped. It counts as half an hour after the change, which is at 01:00Z.
         #expect(zone.instant(local: 1_774_751_400) == 1_774_746_000 + 1_800)
-        // 2026-10-25T02:30 comes twice: the first is 00:30Z.
+        // 2026-10-25T02:30 occurs twice. The first is 00:30Z.
         #expect(zone.instant(local: 1_792_895_400) == 1_792_888_200)
     }
 
     @Test(arguments: ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime", "W. Europe Standard Time"])
-    func `what is no time zone's name is none`(name: String) { #expect(TimeZone.named(name) == nil) }
+    func `names that are not time zones are refused`(name: String) { #expect(TimeZone.named(name) == nil) }
 
-    /// 220,000 dates in a VTIMEZONE, which 5,000 entries name: reading the rules of a time zone took minutes.
+    /// A VTIMEZONE with 220,000 dates, used by 5,000 entries. Its rules are never read, because that would take
+    /// minutes.
     @Test(arguments: [false, true])
-    func `a hostile definition of a time zone is not read`(isKnown: Bool) throws {
+    func `a huge definition of a time zone is not read`(isKnown: Bool) throws {
         let zone = isKnown ? "Europe/Vienna" : "x"
         var lines = ["BEGIN:VCALENDAR", "BEGIN:VTIMEZONE", "TZID:\(zone)", "BEGIN:STANDARD"]
         for _ in 0..<220 {
@@ -39,8 +40,8 @@ struct ZoneTests {
         #expect(file?.faults.first?.line ?? 229 == 229)
     }
 
-    /// As many time zones as entries, none of which there is.
-    @Test func `5,000 names of no time zone are told by their lines`() throws {
+    /// As many unknown time zones as entries.
+    @Test func `5,000 unknown names of time zones are faults of their lines`() throws {
         var lines = ["BEGIN:VCALENDAR"]
         for number in 1...5_000 {
             lines += ["BEGIN:VEVENT", "UID:\(number)", "DTSTART;TZID=Mars/A\(number):20261128T153000", "END:VEVENT"]
@@ -65,6 +66,6 @@ struct ZoneTests {
         #expect(file?.entries.count == 5_000)
     }
 
-    /// A build without optimisation takes about so many times as long.
+    /// A build without optimisation takes about this many times as long.
     private static let slowness = 5.0
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-// JSON Schema 2020-12, as much of it as openapi.yaml uses.
+// The part of JSON Schema 2020-12 that openapi.yaml uses.
 extension OpenAPIDocument {
-    /// Where a value breaks a schema, and how; empty: nowhere.
+    /// The places where a value violates a schema, with reasons. Empty: it is valid.
     package func faults(of value: YAML, in schema: YAML, at place: String = "") -> [String] {
         var faults: [String] = []
         if let reference = schema["$ref"]?.string {

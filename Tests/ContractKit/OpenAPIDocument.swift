@@ -20,7 +20,7 @@ package struct OpenAPIDocument: Sendable {
 
     package func schema(_ name: String) -> YAML? { document["components"]?["schemas"]?[name] }
 
-    /// What a reference names, and what has none, itself.
+    /// The node that a reference names. A node without a reference is returned unchanged.
     package func resolved(_ value: YAML) -> YAML {
         guard let reference = value["$ref"]?.string else { return value }
         return reference.split(separator: "/").dropFirst().reduce(document) { $0[String($1)] ?? .null }
@@ -33,12 +33,12 @@ package struct OpenAPIDocument: Sendable {
 
     package struct Operation: Sendable {
         package let method: String
-        /// Its template, as `/v1/apps/{bundleId}`.
+        /// The path's template, e.g. `/v1/apps/{bundleId}`.
         package let path: String
         package let value: YAML
 
         package var id: String { value["operationId"]?.string ?? "" }
-        /// One of them is enough; empty: any key, or none.
+        /// A key needs one of these scopes. Empty: any key, or none.
         package var scopes: Set<String> {
             Set((value["security"]?.elements ?? []).flatMap { $0["key"]?.strings ?? [] })
         }
@@ -51,7 +51,7 @@ package struct OpenAPIDocument: Sendable {
         }
     }
 
-    /// The operation's parameters.
+    /// The parameters of the operation.
     package func parameters(of operation: Operation) -> [YAML] {
         (operation.value["parameters"]?.elements ?? []).map(resolved)
     }

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A value of YAML or JSON, and as much of a reader of YAML as openapi.yaml needs: mappings and lists in blocks and in one
-/// line, quoted, plain and folded texts.
+/// A value of YAML or JSON. It reads only the YAML that openapi.yaml uses: mappings and lists in block and flow style,
+/// and quoted, plain and folded texts.
 package enum YAML: Sendable {
     case null
     case bool(Bool)
@@ -44,7 +44,7 @@ package enum YAML: Sendable {
         if case .number(let number) = self { number } else { nil }
     }
 
-    /// The elements that are texts.
+    /// The elements that are strings.
     package var strings: [String] { elements.compactMap(\.string) }
 
     private struct Reader {
@@ -83,7 +83,7 @@ package enum YAML: Sendable {
             while let line = lines.first, line.indent == indent, let (name, rest) = Self.name(of: line.text) {
                 lines.removeFirst()
                 if rest.isEmpty {
-                    // A list may stand as far left as its name.
+                    // The items of a list may have the same indentation as its name.
                     let isList = lines.first.map { $0.indent == indent && $0.text.hasPrefix("- ") } ?? false
                     members.append(Member(name: name, value: block(isList ? indent : indent + 1)))
                 } else if rest.hasPrefix("|") || rest.hasPrefix(">") {
@@ -98,7 +98,7 @@ package enum YAML: Sendable {
             return .map(members)
         }
 
-        /// The name before a colon, and what follows it.
+        /// The name before a colon, and the text after it.
         private static func name(of text: Substring) -> (String, Substring)? {
             if text.hasPrefix("\"") {
                 guard let end = text.dropFirst().firstIndex(of: "\"") else { return nil }
@@ -169,7 +169,7 @@ package enum YAML: Sendable {
             }
         }
 
-        /// What a text without quotation marks stands for.
+        /// The value of a text without quotation marks.
         private static func plain(_ text: String) -> YAML {
             switch text {
             case "null", "~": .null
@@ -180,7 +180,7 @@ package enum YAML: Sendable {
         }
     }
 
-    /// As the name of a member; numbers and words without quotation marks may be names, too.
+    /// A member's name. It may also be a number or a plain word.
     fileprivate var name: String {
         switch self {
         case .text(let text): text

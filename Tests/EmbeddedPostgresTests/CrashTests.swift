@@ -9,10 +9,10 @@ internal import Testing
     internal import Glibc
 #endif
 
-/// Clusters whose process ends in the middle; the process is a real one.
+/// Clusters whose process ends unexpectedly. The process is a real one.
 @Suite(.timeLimit(.minutes(1)))
 struct CrashTests {
-    @Test func `the next start takes over after kill`() async throws {
+    @Test func `after a kill the next start takes the cluster over`() async throws {
         let workshop = try Workshop(name: "kill-\(getpid())")
         await #expect(processExitsWith: .signal(SIGKILL)) {
             let directory = Workshop.folder(named: "kill-\(getppid())") + "/data"
@@ -25,11 +25,11 @@ struct CrashTests {
             let answer = try await Workshop.ask(connection, "select answer from kept")
             #expect(answer == "42")
         }
-        // The server was stopped, not found dead: it had nothing to repair.
+        // The server was stopped and had nothing to recover.
         #expect(try workshop.log(of: "postgres.log").contains("was shut down at"))
     }
 
-    @Test func `the server ends with a process that forgets it`() async throws {
+    @Test func `the server ends when its process ends without stopping it`() async throws {
         let workshop = try Workshop(name: "exit-\(getpid())")
         await #expect(processExitsWith: .success) {
             let directory = Workshop.folder(named: "exit-\(getppid())") + "/data"
@@ -41,7 +41,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log.1").contains("database system is shut down"))
     }
 
-    @Test func `another process is refused`() async throws {
+    @Test func `a second process is refused`() async throws {
         let workshop = try Workshop(name: "second-\(getpid())")
         try await workshop.withCluster { _, connection in
             await #expect(processExitsWith: .success) {
@@ -68,7 +68,7 @@ struct CrashTests {
         #expect(try String(contentsOfFile: log, encoding: .utf8).contains("received fast shutdown request"))
     }
 
-    @Test func `it repairs the data of a server that was killed`() async throws {
+    @Test func `the data of a killed server are recovered`() async throws {
         let workshop = try Workshop()
         let cluster = workshop.cluster()
         let connection = try await cluster.start()
@@ -76,18 +76,18 @@ struct CrashTests {
         let server = try #require(PostmasterFile(path: "\(workshop.directory)/postgres/postmaster.pid"))
         kill(server.pid, SIGKILL)
         await cluster.serverEnding()
-        // Its file says "ready" for ever; starting again waits for the new server's word.
+        // The server's file still says "ready". The start waits until the new server has written it.
         #expect(try await cluster.start() == connection)
         #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
         await cluster.stop()
         #expect(try workshop.log(of: "postgres.log").contains("was not properly shut down"))
     }
 
-    @Test func `a process number that belongs to another program now does not stand in the way`() async throws {
+    @Test func `a process number that now belongs to another program does not block the start`() async throws {
         let workshop = try Workshop()
         try await workshop.withCluster { _, _ in }
         let file = "\(workshop.directory)/postgres/postmaster.pid"
-        // This test's own process: alive, and no PostgreSQL.
+        // The number of this test's own process, which is alive and not PostgreSQL.
         try "\(getpid())\n\(workshop.directory)/postgres\n1700000000\n5432\n/tmp\n\n  12345 0\nready\n"
             .write(toFile: file, atomically: false, encoding: .utf8)
         try await workshop.withCluster { _, connection in

@@ -9,7 +9,7 @@ internal import Testing
     internal import Glibc
 #endif
 
-/// The whole life of a cluster, with PostgreSQL's own programs.
+/// The whole life of a cluster, with PostgreSQL's programs.
 @Suite(.timeLimit(.minutes(1)))
 struct PostgresClusterTests {
     private let workshop: Workshop
@@ -18,7 +18,7 @@ struct PostgresClusterTests {
         workshop = try Workshop()
     }
 
-    @Test func `it answers in its database`() async throws {
+    @Test func `it answers queries in its database`() async throws {
         try await workshop.withCluster { _, connection in
             let names = try await Workshop.ask(connection, "select current_database(), current_user")
             #expect(names == "grandstand|grandstand")
@@ -35,7 +35,7 @@ struct PostgresClusterTests {
         }
     }
 
-    @Test func `it starts once and stops once`() async throws {
+    @Test func `several starts and stops have the effect of one`() async throws {
         let cluster = workshop.cluster()
         let connection = try await cluster.start()
         #expect(try await cluster.start() == connection)
@@ -46,7 +46,7 @@ struct PostgresClusterTests {
         await #expect(throws: ProgramFailure.self) { try await Workshop.ask(connection, "select 1") }
     }
 
-    @Test func `a command beside it finds it while it runs`() async throws {
+    @Test func `a command in another process finds a running cluster`() async throws {
         let cluster = workshop.cluster()
         #expect(workshop.cluster().runningElsewhere() == nil)
         let connection = try await cluster.start()
@@ -58,7 +58,7 @@ struct PostgresClusterTests {
         #expect(workshop.cluster().runningElsewhere() == nil)
     }
 
-    @Test func `it keeps data over stop and start`() async throws {
+    @Test func `the data survive a stop and a start`() async throws {
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
         }
@@ -68,21 +68,21 @@ struct PostgresClusterTests {
         }
     }
 
-    @Test func `only its user enters the socket folder`() async throws {
+    @Test func `only its user can enter the socket's folder`() async throws {
         try await workshop.withCluster { cluster, _ in
             let attributes = try FileManager.default.attributesOfItem(atPath: workshop.directory + "/run")
             #expect(attributes[.posixPermissions] as? Int == 0o700)
         }
     }
 
-    @Test func `it refuses a second holder`() async throws {
+    @Test func `a second owner is refused`() async throws {
         try await workshop.withCluster { _, connection in
             let refusal = await #expect(throws: PostgresClusterError.self) {
                 _ = try await workshop.cluster().start()
             }
             #expect(refusal?.reason == .heldByProcess(path: workshop.directory, pid: Int(getpid())))
             #expect(refusal?.description.contains("process \(getpid())") == true)
-            // The refusal did the holder no harm.
+            // The refusal did not affect the first owner.
             let answer = try await Workshop.ask(connection, "select 1")
             #expect(answer == "1")
         }

@@ -10,17 +10,17 @@ struct PostgresInstallationTests {
             ("postgres (PostgreSQL) 15.6 (Debian 15.6-1)\n", "15"), ("postgres (PostgreSQL) 18beta1\n", "18"),
             ("postgres (EnterpriseDB)\n", nil), ("", nil),
         ] as [(String, String?)])
-    func `it reads the major version`(line: String, version: String?) {
+    func `the major version is read`(line: String, version: String?) {
         #expect(PostgresInstallation.majorVersion(inLine: line) == version)
     }
 
-    @Test func `PATH comes first`() {
+    @Test func `programs in PATH are used first`() {
         let folders = InstallationSearch.standard(path: "/first:relative:/second").folders
         #expect(folders.starts(with: ["/first", "/second"]))
         #expect(!folders.contains("relative"))
     }
 
-    @Test func `links lead to the program's folder`() async throws {
+    @Test func `links are followed to the program's folder`() async throws {
         let workshop = try Workshop()
         let real = try await workshop.installation(version: "15")
         let links = "\(workshop.folder)/links"
@@ -30,7 +30,7 @@ struct PostgresInstallationTests {
         #expect(InstallationSearch(folders: [links, real]).installations() == [PostgresInstallation(folder: real)])
     }
 
-    @Test func `existing data chooses its version`() async throws {
+    @Test func `existing data decide the version`() async throws {
         let workshop = try Workshop()
         let newer = try await workshop.installation(version: "17")
         let older = try await workshop.installation(version: "15")
@@ -43,7 +43,7 @@ struct PostgresInstallationTests {
         #expect(refusal?.reason == .otherVersion(data: "/data", needed: "16", installed: ["17", "15"]))
     }
 
-    @Test func `a folder without initdb is none`() async throws {
+    @Test func `a folder without initdb is not an installation`() async throws {
         let workshop = try Workshop()
         let folder = try await workshop.installation(version: "15")
         try FileManager.default.removeItem(atPath: "\(folder)/initdb")
@@ -52,7 +52,7 @@ struct PostgresInstallationTests {
 }
 
 struct CapturedRunTests {
-    @Test func `the complaint is the last error, not the hint after it`() {
+    @Test func `the reported reason is the last error, not the hint after it`() {
         let output = "LOG:  starting\nFATAL:  no room\nHINT:  make some\n\n"
         #expect(CapturedRun.complaint(in: output) == "FATAL:  no room")
         #expect(CapturedRun.complaint(in: "one\ntwo\n  \n") == "two")

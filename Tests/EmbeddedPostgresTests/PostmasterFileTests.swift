@@ -5,26 +5,26 @@ internal import Testing
 struct PostmasterFileTests {
     private let lines = ["4711", "/data", "1700000000", "5432", "/run", "", "  12345   7", "ready   "]
 
-    @Test func `it reads process and state`() throws {
+    @Test func `the process and the state are read`() throws {
         let file = try #require(PostmasterFile(text: lines.joined(separator: "\n") + "\n"))
         #expect(file.pid == 4711)
         #expect(file.isReady)
     }
 
-    @Test func `it is not ready before it says so`() throws {
+    @Test func `a server is ready only when its file says so`() throws {
         let starting = lines.dropLast() + ["starting"]
         #expect(try #require(PostmasterFile(text: starting.joined(separator: "\n"))).isReady == false)
         #expect(try #require(PostmasterFile(text: lines.prefix(5).joined(separator: "\n"))).isReady == false)
     }
 
-    @Test func `it tells servers with the same number apart`() throws {
+    @Test func `servers with the same process number are distinguished`() throws {
         let first = try #require(PostmasterFile(text: lines.joined(separator: "\n")))
         let later = lines.map { $0 == "1700000000" ? "1700000001" : $0 }.joined(separator: "\n")
         #expect(try #require(PostmasterFile(text: later)).server != first.server)
     }
 
     @Test(arguments: ["", "4711", "4711\n/data", "words\n/data\n1700000000", "-1\n/data\n1700000000", "0\n/data\n1"])
-    func `it is nothing when incomplete`(text: String) {
+    func `an incomplete file is ignored`(text: String) {
         #expect(PostmasterFile(text: text) == nil)
     }
 }
@@ -39,7 +39,7 @@ struct OtherProcessTests {
             ("", .stranger),
             (nil, .anotherPostgres),
         ] as [(String?, OtherProcess)])
-    func `it judges by the command line`(commandLine: String?, verdict: OtherProcess) {
+    func `a process is recognised by its command line`(commandLine: String?, verdict: OtherProcess) {
         #expect(OtherProcess.judge(commandLine: commandLine, data: "/data") == verdict)
     }
 }

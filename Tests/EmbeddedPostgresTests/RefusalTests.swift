@@ -9,7 +9,7 @@ internal import Testing
     internal import Glibc
 #endif
 
-/// Starts that cannot succeed: one clear line each, nothing left behind.
+/// Starts that cannot succeed. Each has one clear error line and leaves nothing behind.
 @Suite(.timeLimit(.minutes(1)))
 struct RefusalTests {
     private let workshop: Workshop
@@ -27,13 +27,13 @@ struct RefusalTests {
         return try #require(refusal)
     }
 
-    @Test func `missing binaries say what to install`() async throws {
+    @Test func `without programs the error says what to install`() async throws {
         let refusal = try await refusal(search: InstallationSearch(folders: [workshop.folder]))
         #expect(refusal.reason == .binariesMissing)
         #expect(refusal.description.contains("`apt-get install postgresql` or `brew install postgresql`"))
     }
 
-    @Test func `data of another major version names it`() async throws {
+    @Test func `data of another major version are refused, and the error names it`() async throws {
         try await workshop.withCluster { _, _ in }
         let data = "\(workshop.directory)/postgres"
         try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: false, encoding: .utf8)
@@ -47,14 +47,14 @@ struct RefusalTests {
         #expect(refusal.description.contains("postgresql-9"))
     }
 
-    @Test func `a file in place of the directory`() async throws {
+    @Test func `a file with the name of the directory is refused`() async throws {
         let file = "\(workshop.folder)/file"
         try "".write(toFile: file, atomically: false, encoding: .utf8)
         #expect(try await refusal(at: file).description.hasPrefix("\(file) cannot hold the embedded database: "))
         #expect(try await refusal(at: "\(file)/below").description.contains("cannot hold the embedded database"))
     }
 
-    @Test func `other files in place of the data`() async throws {
+    @Test func `a folder with other files is refused`() async throws {
         let data = "\(workshop.directory)/postgres"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         try "mine".write(toFile: "\(data)/notes", atomically: false, encoding: .utf8)
@@ -62,7 +62,7 @@ struct RefusalTests {
         #expect(try String(contentsOfFile: "\(data)/notes", encoding: .utf8) == "mine")
     }
 
-    @Test func `a socket folder that others enter`() async throws {
+    @Test func `a socket folder that others can enter is refused`() async throws {
         try await workshop.withCluster { _, _ in }
         let sockets = "\(workshop.directory)/run"
         try FileManager.default.createDirectory(
@@ -72,7 +72,7 @@ struct RefusalTests {
         #expect(refusal.description.contains("\(sockets) is not private: remove it"))
     }
 
-    @Test func `a failure of initdb shows its last words`() async throws {
+    @Test func `if initdb fails the error shows its last words`() async throws {
         let installation = try await workshop.installation(
             initdb: "echo 'creating …'; echo 'initdb: error: no room'; exit 1")
         let refusal = try await refusal(search: InstallationSearch(folders: [installation]))
@@ -81,7 +81,7 @@ struct RefusalTests {
         #expect(Set(left) == ["postgres.lock", "run"])
     }
 
-    @Test func `a failure of the server shows its log's last error`() async throws {
+    @Test func `if the server fails the error shows the last error of its log`() async throws {
         try await workshop.withCluster { _, _ in }
         try "no such setting\n".write(
             toFile: "\(workshop.directory)/postgres/postgresql.auto.conf", atomically: false, encoding: .utf8)

@@ -9,7 +9,7 @@ internal import Logging
     internal import Glibc
 #endif
 
-/// A folder for one test, gone with it, and what the tests do in it.
+/// A folder that is removed after the test, and helpers for it.
 final class Workshop: Sendable {
     static let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -17,12 +17,13 @@ final class Workshop: Sendable {
 
     init(name: String = UUID().uuidString) throws {
         folder = Self.folder(named: name)
-        // As `mktemp -d` makes them: nobody else may enter.
+        // Only the owner may enter, as with `mktemp -d`.
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// A name both a test and a process it starts can know: that process's parent is the test's.
+    /// A name known to both the test and a process it starts: the number of the test's process, which is the other's
+    /// parent.
     static func folder(named name: String) -> String {
         let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
         return place.appendingPathComponent("grandstand-test-\(name)").path
@@ -39,7 +40,7 @@ final class Workshop: Sendable {
             directory: directory ?? self.directory, logger: Self.silence, durable: false, search: search)
     }
 
-    /// Runs a cluster for the time of `body`.
+    /// Runs `body` with a running cluster.
     func withCluster<Value: Sendable>(
         at directory: String? = nil, _ body: (PostgresCluster, String) async throws -> Value
     ) async throws -> Value {
@@ -55,13 +56,14 @@ final class Workshop: Sendable {
         }
     }
 
-    /// A folder with programs that stand for PostgreSQL's; anybody may run them. Returns its path.
+    /// Creates a folder with programs that replace PostgreSQL's, and that everyone may run. Returns its path.
     func installation(version: String = "15", initdb: String = "exit 1") async throws -> String {
         let bin = "\(folder)/postgresql-\(version)"
         let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for (name, script) in programs {
-            // Another process writes it: a program open for writing, if only in a child being started, cannot be run.
+            // Another process writes it, because a program cannot be run while it is open for writing, even by a child
+            // that is just starting.
             let write = ["/bin/sh", "-c", #"cat >"$1" && chmod 755 "$1""#, "sh", "\(bin)/\(name)"]
             let run = try await CapturedRun.of(write, environment: [:], input: "#!/bin/sh\n\(script)\n")
             guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
@@ -73,7 +75,7 @@ final class Workshop: Sendable {
         try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
     }
 
-    /// Starts a server on the data that nobody watches, as a crash may leave one behind; returns its log's path.
+    /// Starts a server on the data without a cluster object, as if left by a crash. Returns the path of its log.
     func startDetachedServer() async throws -> String {
         let layout = ClusterLayout(directory: directory, userID: geteuid())
         let installation = try await InstallationSearch.standard().installation(for: nil, data: layout.data)
@@ -82,7 +84,7 @@ final class Workshop: Sendable {
         try sockets.make(for: account)
         let launcher = try await Launcher.find(
             for: account, folders: [directory], program: installation.program("pg_ctl"))
-        // In the data: the server's account writes it.
+        // The log is in the data folder, because the server's account writes it.
         let log = "\(layout.data)/detached.log"
         let command = launcher.command(
             installation.program("pg_ctl"),
@@ -95,7 +97,7 @@ final class Workshop: Sendable {
         return log
     }
 
-    /// What `psql` answers, without decoration.
+    /// The output of `psql` without headers and alignment.
     static func ask(_ connection: String, _ sql: String) async throws -> String {
         guard let installation = InstallationSearch.standard().installations().first else {
             throw PostgresClusterError(.binariesMissing)
@@ -107,7 +109,7 @@ final class Workshop: Sendable {
     }
 }
 
-/// A program said no.
+/// A program exited with an error.
 struct ProgramFailure: Error, CustomStringConvertible {
     let output: String
     var description: String { output }

@@ -173,7 +173,7 @@ struct CommandTests {
             #expect(state.text.contains("/contentState: An object was expected"))
             let json = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "{\"a\":")
             #expect(json.exitCode == 1)
-            #expect(json.text.hasPrefix("Error: --content-state: The text ends where a value should stand"))
+            #expect(json.text.hasPrefix("Error: --content-state: The text ends where a value was expected"))
             let usage = try await grandstand(stage, "event", "put", "derby", "--name", "x", "--audience", "a")
             #expect(usage.exitCode == 64)
             let missing = try await grandstand(stage, "event", "get", "nope")

@@ -7,16 +7,16 @@ internal import Testing
 
 @testable internal import GrandstandApp
 
-/// Every setting: what it is when unset, when set, and what is said of nonsense.
+/// Every setting: its default, its value, and the error for an invalid value.
 struct ConfigurationTests {
-    /// A file that can be read on every machine that runs this.
+    /// A file that can be read on every machine that runs the tests.
     private static let readable = #filePath
 
     @Test(arguments: [
         ("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_LOGLEVEL", "GRANDSTAND_LOG_LEVEL"),
         ("GRANDSTAND_APNS_CONNECTION", "GRANDSTAND_APNS_CONNECTIONS"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL"),
     ])
-    func `a misspelt setting is refused with the nearest name`(misspelt: String, setting: String) {
+    func `a misspelt setting is refused with the most similar name`(misspelt: String, setting: String) {
         #expect(throws: ConfigurationError(misspelt, "is not a setting; \(setting) is one")) {
             try Configuration(environment: [misspelt: "1"])
         }
@@ -29,7 +29,7 @@ struct ConfigurationTests {
         _ = try Configuration(environment: Dictionary(uniqueKeysWithValues: others.map { ($0, "1") }))
     }
 
-    @Test func `unset, everything is as documented`() throws {
+    @Test func `unset settings have the documented defaults`() throws {
         let configuration = try Configuration(environment: [:])
         #expect(configuration.database == .embedded(directory: ".grandstand"))
         #expect(configuration.host == "127.0.0.1")
@@ -58,7 +58,7 @@ struct ConfigurationTests {
             ])
     }
 
-    @Test func `set, everything is as told`() throws {
+    @Test func `settings are read from their variables`() throws {
         let configuration = try Configuration(environment: [
             "DATABASE_URL": "postgres://a:b@one,two/x?target_session_attrs=read-write",
             "GRANDSTAND_DATA_DIR": "/elsewhere",
@@ -84,7 +84,7 @@ struct ConfigurationTests {
             "GRANDSTAND_LOG_LEVEL": "DEBUG",
             "GRANDSTAND_LOG_FORMAT": "json",
         ])
-        // libpq's, as it is; the embedded one's folder plays no part then.
+        // libpq's own connection string, unchanged. The folder of the embedded database is not used.
         #expect(configuration.database == .url("postgres://a:b@one,two/x?target_session_attrs=read-write"))
         #expect(configuration.host == "0.0.0.0")
         #expect(configuration.port == 0)
@@ -112,7 +112,7 @@ struct ConfigurationTests {
         #expect(configuration.database == .embedded(directory: "/data"))
     }
 
-    @Test func `a process that answers lookups alone only reads, and needs a database that others write`() throws {
+    @Test func `a process that only answers lookups needs a database that other processes write`() throws {
         let reader = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": "host=standby"]
         #expect(try Configuration(environment: reader).onlyReads)
         #expect(throws: ConfigurationError.self) { try Configuration(environment: ["GRANDSTAND_ROLES": "lookup"]) }
@@ -120,7 +120,7 @@ struct ConfigurationTests {
         #expect(try Configuration(environment: [:]).roles == [.api, .dispatch, .reconcile])
     }
 
-    @Test func `set to nothing is unset`() throws {
+    @Test func `an empty setting counts as unset`() throws {
         let names = [
             "DATABASE_URL", "GRANDSTAND_DATA_DIR", "GRANDSTAND_HOST", "GRANDSTAND_PORT", "GRANDSTAND_TLS_CERT",
             "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", "GRANDSTAND_APNS_CA_FILE", "GRANDSTAND_APNS_CONNECTIONS",
@@ -155,7 +155,7 @@ struct ConfigurationTests {
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_LOG_FORMAT", ["xml"]),
     ])
-    func `nonsense is refused in one line that names the variable`(_ variable: String, _ values: [String]) {
+    func `an invalid value is refused in one line that names the variable`(_ variable: String, _ values: [String]) {
         for value in values {
             let error = #expect(throws: ConfigurationError.self, "\(variable)=\(value)") {
                 try Configuration(environment: [variable: value])
@@ -167,7 +167,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h sslmode=bogus"])
-    func `a connection string that no database can have is refused, and not quoted`(_ text: String) {
+    func `an invalid connection string is refused without being quoted`(_ text: String) {
         let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
         #expect(error?.description.hasPrefix("DATABASE_URL: ") == true)
         #expect(error?.description.contains("\n") == false)
@@ -187,18 +187,18 @@ struct ConfigurationTests {
         ("GRANDSTAND_RECONCILE_DELETE_BUDGET", "is not a whole number of deletions from 0 to 10000"),
         ("GRANDSTAND_PORT", "is not a port from 0 to 65535"),
     ])
-    func `a refused setting names its own unit`(_ variable: String, _ refusal: String) {
+    func `the error of a setting names its unit`(_ variable: String, _ refusal: String) {
         let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: [variable: "-1"]) }
         #expect(error?.description == "\(variable): -1 \(refusal)")
     }
 
-    @Test func `one key may open half of the streams, or as many as is said`() throws {
+    @Test func `one key may open half of the streams, or the configured number`() throws {
         #expect(try Configuration(environment: [:]).streamsPerKey == 500)
         #expect(try Configuration(environment: ["GRANDSTAND_STREAMS": "1"]).streamsPerKey == 1)
         #expect(try Configuration(environment: ["GRANDSTAND_STREAMS_PER_KEY": "3"]).streamsPerKey == 3)
     }
 
-    @Test func `a certificate without its key, or a key without its certificate, names what is missing`() {
+    @Test func `a certificate without its key, or a key without its certificate, is refused with the missing name`() {
         let withoutKey = #expect(throws: ConfigurationError.self) {
             try Configuration(environment: ["GRANDSTAND_TLS_CERT": Self.readable])
         }

@@ -2,17 +2,17 @@ internal import Testing
 
 @testable internal import GrandstandApp
 
-/// What a connection may take, step by step.
+/// The time limits of a connection, step by step.
 struct ConnectionDeadlinesTests {
     private let limits = ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20, leave: 2)
 
-    @Test func `bytes that come one by one do not prolong a header's time`() {
+    @Test func `bytes that come one by one do not extend the time for a header`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         for moment in 1...9 { deadlines.receivedBytes(at: Int64(moment)) }
         #expect(deadlines.deadline == 10)
     }
 
-    @Test func `a request's steps each have their time, an answer has none`() {
+    @Test func `each step of a request has its time limit, and an answer has none`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedBytes(at: 1)
         deadlines.receivedHeader(at: 5)
@@ -60,7 +60,7 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == 63)
     }
 
-    @Test func `a client that does not take the answer is dropped, one that takes it late is not`() {
+    @Test func `a client that does not read the answer is disconnected, one that reads it late is not`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.receivedEnd(at: 1)
@@ -71,7 +71,7 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == nil)
     }
 
-    @Test func `a stop waits for a body that is not whole yet a short time only, and for an answer as before`() {
+    @Test func `a stop waits only a short time for an incomplete body, and for an answer as usual`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.stop(at: 5)
@@ -80,7 +80,7 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == nil)
     }
 
-    @Test func `a stop does not wait for a client that does not take its answer`() {
+    @Test func `a stop does not wait for a client that does not read its answer`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.receivedEnd(at: 1)

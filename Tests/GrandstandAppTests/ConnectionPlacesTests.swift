@@ -3,13 +3,13 @@ internal import Testing
 @testable internal import GrandstandApp
 
 struct ConnectionPlacesTests {
-    @Test func `strangers have nine tenths, and one place less than all at least`() {
+    @Test func `unknown clients have nine tenths of the places, and at least one less than all`() {
         #expect(ConnectionPlaces<Int>(maximum: 10_000).share == 9_000)
         #expect(ConnectionPlaces<Int>(maximum: 10).share == 9)
         #expect(ConnectionPlaces<Int>(maximum: 2).share == 1)
     }
 
-    @Test func `the stranger that has been there longest leaves for the newest`() {
+    @Test func `the oldest unknown client is disconnected for the newest`() {
         var places = ConnectionPlaces<Int>(maximum: 10)
         for name in 1...9 { #expect(places.open(name) == nil) }
         for name in 10...1_000 { #expect(places.open(name) == name - 9) }
@@ -29,18 +29,18 @@ struct ConnectionPlacesTests {
         #expect(places.known.isEmpty)
     }
 
-    @Test func `a client that has left leaves nothing behind, also when the name comes again`() {
+    @Test func `a client that has left leaves nothing behind, even if its number comes again`() {
         var places = ConnectionPlaces<Int>(maximum: 10)
         for round in 0..<1_000 {
             #expect(places.open(round % 3) == nil)
             places.close(round % 3)
         }
         for name in 1...9 { #expect(places.open(name) == nil) }
-        // 1 comes a second time: it is the newest now.
+        // Number 1 comes a second time, so it is the newest now.
         places.close(1)
         #expect(places.open(1) == nil)
         #expect(places.open(10) == 2)
-        // Told of one that has gone, it is nobody.
+        // Its end was already reported, so nobody is removed.
         places.know(2)
         #expect(places.known.isEmpty)
     }

@@ -6,9 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandApp
 
-/// What the doctor makes of what it hears.
+/// The doctor's findings for given answers.
 struct DoctorTests {
-    @Test func `a date as HTTP has it is read`() {
+    @Test func `a date in HTTP's form is read`() {
         #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT") == Date(timeIntervalSince1970: 784_111_777))
         #expect(HTTPDate.parse("Thu, 01 Jan 1970 00:00:00 GMT") == Date(timeIntervalSince1970: 0))
         #expect(HTTPDate.parse("Thu, 29 Feb 2024 23:59:59 GMT") == Date(timeIntervalSince1970: 1_709_251_199))
@@ -17,9 +17,9 @@ struct DoctorTests {
     @Test(arguments: [
         "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:00:00 GMT",
     ])
-    func `anything else is no date`(text: String) { #expect(HTTPDate.parse(text) == nil) }
+    func `other text is not a date`(text: String) { #expect(HTTPDate.parse(text) == nil) }
 
-    @Test func `a clock is off beyond a minute`() {
+    @Test func `a clock that is off by more than a minute is reported`() {
         #expect(AppleChecks.clock(offBy: 60, "x").outcome == .ok)
         #expect(AppleChecks.clock(offBy: -61, "x").outcome == .failed)
         #expect(AppleChecks.clock(offBy: -61, "x").detail == "61 s behind APNs")
@@ -29,7 +29,7 @@ struct DoctorTests {
         (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.proxy, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
         (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
     ])
-    func `the step that failed fails, those before it worked`(kind: HTTP2ConnectError.Kind, step: String) throws {
+    func `the step that failed is reported as failed, and those before it as working`(kind: HTTP2ConnectError.Kind, step: String) throws {
         let checks = AppleChecks.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)
@@ -45,7 +45,7 @@ struct DoctorTests {
         (-90, -1, ["grandstand.example.com"], .failed), (1, 90, ["grandstand.example.com"], .failed),
         (-1, 90, [], .failed),
     ])
-    func `a certificate is told with its names and its end, and by when it ends`(
+    func `a certificate is reported with its names and its end, and with a warning before it ends`(
         from: Double, until: Double, names: [String], outcome: DoctorCheck.Outcome
     ) {
         let now = Date(timeIntervalSince1970: 1_795_305_600)
@@ -57,14 +57,14 @@ struct DoctorTests {
         #expect((check.nextStep == nil) == (outcome == .ok))
     }
 
-    @Test func `a PostgreSQL that is too old is refused with its version and the one that is needed`() {
+    @Test func `an old PostgreSQL is refused with its version and the required one`() {
         #expect(throws: Never.self) { try DatabaseSession.require(version: 150_000) }
         let error = #expect(throws: StartError.self) { try DatabaseSession.require(version: 140_012) }
         #expect(
             error?.description.contains("PostgreSQL 14") == true && error?.description.contains("15 or later") == true)
     }
 
-    @Test func `every alarm that stands is told, the gravest first`() throws {
+    @Test func `every alarm is reported, the gravest first`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
         let now = Date(timeIntervalSince1970: 1_795_305_600)
         let quota = Quota(
@@ -77,7 +77,7 @@ struct DoctorTests {
         #expect(checks[0].detail.hasPrefix("capability-off: ") && checks[1].detail.hasPrefix("list-incomplete: "))
     }
 
-    @Test func `every refusal Apple documents fails or warns with a next step`() throws {
+    @Test func `every refusal that Apple documents has a next step`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
         for row in APNsReason.table {
             let answer = APNsAnswer<ChannelListing>.refused(APNsRefusal(status: row.status, reason: row.reason))

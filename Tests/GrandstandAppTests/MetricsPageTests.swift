@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import GrandstandApp
 
-/// docs/metrics.md, dashboards and alerts against the metrics that there are.
+/// Compares docs/metrics.md, dashboards and alerts with the metrics in the code.
 struct MetricsPageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
@@ -18,7 +18,7 @@ struct MetricsPageTests {
         #expect(rows == expected)
     }
 
-    @Test func `names are Prometheus': one prefix, base units, totals for counters alone`() {
+    @Test func `names follow Prometheus' rules: one prefix, base units, and total for counters only`() {
         #expect(MetricCatalog.all.count > 30)
         #expect(Set(MetricCatalog.all.map(\.name)).count == MetricCatalog.all.count)
         for metric in MetricCatalog.all {
@@ -33,7 +33,7 @@ struct MetricsPageTests {
         "docker/prometheus/grandstand.rules.yaml", "docker/grafana/match-day.json", "docker/grafana/quota.json",
         "docker/grafana/processes.json",
     ])
-    func `dashboards and alerts ask for metrics that there are, by labels that they have`(_ path: String) throws {
+    func `dashboards and alerts use existing metrics with existing labels`(_ path: String) throws {
         let text = try Self.text(path)
         let known = Dictionary(uniqueKeysWithValues: MetricCatalog.all.map { ($0.name, $0) })
         var asked = 0
@@ -64,7 +64,7 @@ struct MetricsPageTests {
     }
 
     @Test(arguments: ["match-day", "quota", "processes"])
-    func `a dashboard chooses its Prometheus by a variable, and says of each panel what it answers`(
+    func `a dashboard chooses its Prometheus by a variable, and each panel has a description`(
         _ name: String
     ) throws {
         let data = try Data(contentsOf: Self.root.appending(path: "docker/grafana/\(name).json"))
@@ -82,7 +82,7 @@ struct MetricsPageTests {
         }
     }
 
-    @Test func `every alert says what to do, and is told of in the runbook`() throws {
+    @Test func `every alert says what to do, and the runbook explains it`() throws {
         let rules = try Self.text("docker/prometheus/grandstand.rules.yaml")
         let names = rules.matches(of: /- alert: (\w+)/).map { String($0.output.1) }
         #expect(names.count >= 10)

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Testing
 
-/// docs/settings.md against the code that reads the settings.
+/// Compares docs/settings.md with the code that reads the settings.
 struct SettingsPageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test func `the page names every variable the server reads, and no other`() throws {
+    @Test func `the page names every variable that the server reads, and no other`() throws {
         let code = try ["Configuration", "Variables"].map { try Self.text("Sources/GrandstandApp/\($0).swift") }
             .joined()
         let page = try Self.text("docs/settings.md")

@@ -8,7 +8,7 @@ internal import X509
 
 @testable internal import GrandstandApp
 
-/// Certificates are read anew when their files change, and only when they can be used.
+/// Certificates are read again when their files change, and used only if they are valid.
 struct TLSCertificatesTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -41,7 +41,7 @@ struct TLSCertificatesTests {
         }
     }
 
-    @Test func `a new pair takes the old one's place`() throws {
+    @Test func `a new pair replaces the old one`() throws {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         let certificates = try TLSCertificates(files.tls, logger: Self.logger)
@@ -53,7 +53,7 @@ struct TLSCertificatesTests {
         #expect(certificates.current !== first)
     }
 
-    @Test func `half a pair, or none, changes nothing until the other half is there`() throws {
+    @Test func `a missing or incomplete pair changes nothing until it is complete`() throws {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         let certificates = try TLSCertificates(files.tls, logger: Self.logger)
@@ -69,7 +69,7 @@ struct TLSCertificatesTests {
         #expect(certificates.current !== first)
     }
 
-    @Test func `files that hold nothing usable stop the start`() throws {
+    @Test func `files without a usable certificate stop the start`() throws {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         try files.write(key: false)

@@ -8,7 +8,7 @@ internal import Testing
 /// The generated types read and write what openapi.yaml describes.
 struct ContractTests {
     @Test(arguments: [true, false])
-    func `every field of every schema is read and written, with the API's JSON and with any other`(_ isFull: Bool)
+    func `every field of every schema is read and written, with the API's JSON and with other encoders`(_ isFull: Bool)
         throws
     {
         let api = OpenAPIDocument.written
@@ -36,7 +36,7 @@ struct ContractTests {
         return try JSONDecoder().decode(JSONTree.self, from: try JSONEncoder().encode(value))
     }
 
-    @Test func `members stand in the contract's order, and the user's JSON byte for byte`()
+    @Test func `members are in the contract's order, and users' JSON is kept byte for byte`()
         throws
     {
         var draft = Contract.EventDraft(name: "Derby", audiences: [])
@@ -48,7 +48,7 @@ struct ContractTests {
         #expect(String(decoding: JSONWriter.text(page), as: UTF8.self) == #"{"items":[],"nextCursor":null}"#)
     }
 
-    @Test func `a member that is not there, or is of another kind, is named by its path`() {
+    @Test func `a member that is missing or has another type is named by its path`() {
         func path(_ text: String) -> String {
             do {
                 _ = try Contract.EventDraft(json: JSONValue(decoding: Array(text.utf8)))
@@ -66,7 +66,7 @@ struct ContractTests {
         #expect(path(#"{"name": "x", "audiences": [], "newer": true}"#) == "read")
     }
 
-    @Test func `a call is what its operation says: method, path, query, body, and a name of its own where that counts`()
+    @Test func `a call has its operation's method, path, query and body, and an idempotency key if needed`()
         async throws
     {
         func request<Value>(_ call: GrandstandClient.Call<Value>) async throws -> GrandstandClient.Request {

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import GrandstandClient
 
-/// Server-sent events, as they are written and as connections break them.
+/// Server-sent events, complete and from broken connections.
 struct EventStreamTests {
     private typealias Message = EventStreamParser.Message
 
@@ -17,7 +17,7 @@ struct EventStreamTests {
     ]
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func `a stream is read the same however it is cut`(size: Int) {
+    func `a stream is read the same, however its bytes are split`(size: Int) {
         var parser = EventStreamParser()
         let bytes = Data(Self.text.utf8)
         var messages: [Message] = []
@@ -29,13 +29,13 @@ struct EventStreamTests {
         #expect(parser.lastID == "2")
     }
 
-    @Test func `a message that was cut off is not what a next connection begins after`() {
+    @Test func `the next connection does not continue after an incomplete message`() {
         var parser = EventStreamParser()
         #expect(parser.take(Data("id: 1\ndata: a\n\nid: 2\ndata: {\"ev".utf8)).map(\.id) == ["1"])
         #expect(parser.lastID == "1")
     }
 
-    @Test func `a lost stream is opened again after what was told last, until it is refused`() async throws {
+    @Test func `a lost stream is opened again after the last update, until it is refused`() async throws {
         let held = HeldTime(chance: 0)
         let transport = ScriptedTransport([
             {

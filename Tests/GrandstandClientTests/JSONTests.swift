@@ -2,11 +2,11 @@ internal import Foundation
 internal import GrandstandClient
 internal import Testing
 
-/// Bytes that must survive, and problems as they come.
+/// Bytes that must be kept, and problems as they arrive.
 struct JSONTests {
     private static let content = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2], "n":null}"#
 
-    @Test func `raw JSON goes out byte for byte, at any depth`() throws {
+    @Test func `raw JSON is sent byte for byte, at any depth`() throws {
         let raw = try RawJSON(json: Self.content)
         let draft = GrandstandClient.BroadcastDraft(
             event: .update, contentState: raw, alert: .init(title: "Tor", body: .key("GOAL", arguments: ["1"])),
@@ -17,14 +17,14 @@ struct JSONTests {
         #expect(!text.contains("raw:"))
     }
 
-    @Test func `raw JSON comes in byte for byte, at any depth`() throws {
+    @Test func `raw JSON is received byte for byte, at any depth`() throws {
         let text = #"{ "items" : [ {"eventKey":"a","reason":"r"} ], "x": {"7": [null, \#(Self.content)]}}"#
         struct Answer: Decodable { let x: [String: [RawJSON]] }
         let answer = try ClientJSON.read(Answer.self, Data(text.utf8))
         #expect(answer.x["7"]?.map(\.description) == ["null", Self.content])
     }
 
-    @Test func `a value is written by its own encoder, and read by its decoder`() throws {
+    @Test func `a value is written by its own encoder and read by its decoder`() throws {
         struct Score: Codable, Equatable {
             var home: Int
             var at: Date
@@ -41,7 +41,7 @@ struct JSONTests {
         #expect(try raw.decode(Score.self, decoder: decoder).home == 1)
     }
 
-    @Test func `the same value is the same bytes, each time`() throws {
+    @Test func `the same value always gives the same bytes`() throws {
         struct State: Encodable {
             var a = 1, b = 2, c = 3, d = 4, e = 5, f = 6
         }
@@ -52,7 +52,7 @@ struct JSONTests {
         #expect(Set(texts).count == 1)
     }
 
-    @Test func `elsewhere raw JSON is a value as any`() throws {
+    @Test func `other coders treat raw JSON like any value`() throws {
         let raw = try RawJSON(json: #"{"a": [1, 2.5, null, true, "x"]}"#)
         let bytes = try JSONEncoder().encode(["raw": raw])
         #expect(
@@ -61,11 +61,11 @@ struct JSONTests {
     }
 
     @Test(arguments: ["", "{", "{} {}", "nul", "\"\u{1}\""])
-    func `what is no JSON is refused`(text: String) {
+    func `text that is not JSON is refused`(text: String) {
         #expect(throws: DecodingError.self) { try RawJSON(json: text) }
     }
 
-    @Test func `a problem document is read whole`() async throws {
+    @Test func `a problem document is read completely`() async throws {
         let text =
             #"{"type":"https://grandstand.dev/problems/unknown-field","title":"T","status":422,"detail":"D","requestId":"r","errors":[{"pointer":"/x","detail":"d"}],"apns":{"status":400,"reason":"BadX","requestId":null}}"#
         let transport = ScriptedTransport([
@@ -84,7 +84,7 @@ struct JSONTests {
         #expect("\(problem)" == "T: D")
     }
 
-    @Test func `a new kind, and what is no problem document, are problems of an unknown kind`() async throws {
+    @Test func `an unknown kind, or an answer that is not a problem document, is a problem of an unknown kind`() async throws {
         func problem(_ response: GrandstandClient.Response) async throws -> ServerProblem {
             let transport = ScriptedTransport { _ in response }
             return try #require(
@@ -100,21 +100,21 @@ struct JSONTests {
         #expect("\(page)" == "HTTP 403: <html>")
     }
 
-    @Test func `a word that is new stays as it is`() throws {
+    @Test func `an unknown value of an enumeration is kept`() throws {
         let board = try ClientJSON.read(
             GrandstandClient.LiveBoard.self,
             Data(#"{"eventKey":"derby","state":"postponed","broadcasts":[]}"#.utf8))
         #expect(board.state == .init(rawValue: "postponed"))
     }
 
-    @Test func `parts of a path are encoded`() {
+    @Test func `parts of a path are percent-encoded`() {
         let app = GrandstandClient.AppEnvironment("a/b ?", .production)
         #expect(
             GrandstandClient.Call<GrandstandClient.Lookup>.lookup("ü#", in: app).path
                 == "/v1/lookup/a%2Fb%20%3F/production/%C3%BC%23")
     }
 
-    @Test func `an installation draws a secret that the API takes`() {
+    @Test func `an installation creates a secret that the API accepts`() {
         let app = GrandstandClient.AppEnvironment("a", .production)
         let identities = (0..<20).map { _ in GrandstandClient.InstallationIdentity(new: app) }
         #expect(Set(identities.map(\.secret)).count == 20)

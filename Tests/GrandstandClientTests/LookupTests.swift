@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import GrandstandClient
 
-/// Lookups: waiting for a channel, and the cache.
+/// Lookups that wait for a channel, and the cache.
 struct LookupTests {
     private static let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
     private static let headers = ["ETag": "\"v1\"", "Cache-Control": "public, max-age=10"]
@@ -19,7 +19,7 @@ struct LookupTests {
         try await body(AnswerCache(folder: folder), folder)
     }
 
-    @Test func `a channel that is being made is waited for as the server says, within patience`() async throws {
+    @Test func `a lookup waits for a pending channel as the server says, up to its time limit`() async throws {
         let pending: @Sendable () throws -> GrandstandClient.Response = {
             .problem(404, "channel-pending", headers: ["Retry-After": "2"])
         }
@@ -39,7 +39,7 @@ struct LookupTests {
         #expect(forever.requests.count == 3)
     }
 
-    @Test func `an answer is kept as long as the server allows, then confirmed by its tag`() async throws {
+    @Test func `an answer is kept as long as the server allows, and then confirmed by its tag`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             let transport = ScriptedTransport { request in
@@ -62,16 +62,16 @@ struct LookupTests {
             #expect(transport.requests.count == 2)
             held.advance(5)
             #expect(try await client.lookup("derby", in: Self.app).origin == .cache)
-            // A clock that was set back says nothing about an answer's age.
+            // After a clock was set back, the age of an answer is unknown.
             held.advance(-3600)
             #expect(try await client.lookup("derby", in: Self.app).origin == .server)
-            // Another variant, or another key, is another answer.
+            // Another variant or another key has another answer.
             _ = try await client.lookup("derby", in: Self.app, variant: "de")
             #expect(transport.requests.last?.headers["If-None-Match"] == nil)
         }
     }
 
-    @Test func `without a network the last answer is given and marked, and never past its event's end`() async throws {
+    @Test func `without a network the last answer is returned and marked, but never after the end of its event`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             let isAway = Mutex(false)
@@ -87,7 +87,7 @@ struct LookupTests {
             let stale = try await client.lookup("derby", in: Self.app)
             #expect(stale.origin == .stale)
             #expect(stale.asOf == first.asOf)
-            // Nobody waits a minute for what is at hand.
+            // With a stored answer, nobody waits a minute.
             #expect(transport.requests.count == 3)
             held.advance(1801)
             await #expect(throws: URLError.self) { try await client.lookup("derby", in: Self.app) }
@@ -95,7 +95,7 @@ struct LookupTests {
     }
 
     @Test(arguments: [GrandstandClient.RetryPolicy.standard, .never])
-    func `with an answer at hand nobody waits longer than four seconds, whatever the policy`(
+    func `with a stored answer nobody waits longer than four seconds, whatever the policy`(
         policy: GrandstandClient.RetryPolicy
     ) async throws {
         try await Self.withCache { cache, _ in
@@ -117,7 +117,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `a fresh answer, too, is not given past the event's end`() async throws {
+    @Test func `even a fresh answer is not returned after the end of its event`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             let ends = held.now.addingTimeInterval(5).formatted(.iso8601)
@@ -125,13 +125,13 @@ struct LookupTests {
             let client = GrandstandClient.test(transport, held, cache: cache)
             _ = try await client.lookup("derby", in: Self.app)
             held.advance(6)
-            // The server says that it goes on: that is an answer.
+            // The server says that the event continues, and its answer counts.
             #expect(try await client.lookup("derby", in: Self.app).origin == .server)
             #expect(transport.requests.count == 2)
         }
     }
 
-    @Test func `what is over or gone is forgotten`() async throws {
+    @Test func `answers about events that are over or gone are removed`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             let transport = ScriptedTransport([
@@ -146,7 +146,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `a list out of the cache leaves out what is over`() async throws {
+    @Test func `a list from the cache leaves out events that are over`() async throws {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             func item(_ key: String, _ seconds: Double) -> String {
@@ -165,7 +165,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `a file that cannot be read is none, and a folder that cannot be written costs nothing`() async throws {
+    @Test func `a file that cannot be read is ignored, and a folder that cannot be written does no harm`() async throws {
         try await Self.withCache { cache, folder in
             let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
             let client = GrandstandClient.test(transport, cache: cache)
@@ -180,7 +180,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `the folder is bounded, the oldest go`() async throws {
+    @Test func `the folder has a limit, and the oldest files are removed`() async throws {
         try await Self.withCache { _, folder in
             let cache = AnswerCache(folder: folder, maximumFiles: 5)
             let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
@@ -192,7 +192,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `no-store is not kept, no-cache is confirmed each time, Age counts`() async throws {
+    @Test func `no-store is not stored, no-cache is always confirmed, and Age counts`() async throws {
         func kept(_ control: String, age: String = "0") throws -> CachedAnswer? {
             let held = HeldTime()
             return CachedAnswer(

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import Testing
 
-/// When a request is made again, without a clock.
+/// When a request is repeated, without a clock.
 struct RetryPolicyTests {
     private typealias Policy = GrandstandClient.RetryPolicy
 
@@ -13,27 +13,27 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [500, 502, 503, 504, 429])
-    func `what may pass is tried again`(status: Int) {
+    func `a temporary failure is repeated`(status: Int) {
         #expect(Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5) != nil)
     }
 
     @Test(arguments: [301, 400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501])
-    func `what stands is not`(status: Int) {
+    func `a permanent refusal is not repeated`(status: Int) {
         #expect(Policy.standard.wait(after: Self.answer(status), made: 1, elapsed: .zero, chance: 0.5) == nil)
     }
 
-    @Test func `what APNs said is an answer, whatever its status`() {
+    @Test func `APNs' answer is final, whatever its status`() {
         for (status, kind) in [(502, Contract.ProblemKind.apnsRefused), (504, .apnsUnanswered)] {
             #expect(Policy.standard.wait(after: Self.answer(status, kind), made: 1, elapsed: .zero, chance: 0) == nil)
         }
     }
 
-    @Test func `a repetition that meets its first copy waits for it`() {
+    @Test func `a repetition during the first attempt waits for that attempt`() {
         let outcome = Self.answer(409, .idempotencyInProgress)
         #expect(Policy.standard.wait(after: outcome, made: 1, elapsed: .zero, chance: 0) != nil)
     }
 
-    @Test func `network faults are tried again, a wrong address or certificate is not`() {
+    @Test func `network faults are repeated, a wrong address or certificate is not`() {
         func wait(_ code: URLError.Code) -> TimeInterval? {
             Policy.standard.wait(after: .fault(URLError(code)), made: 1, elapsed: .zero, chance: 1)
         }
@@ -45,7 +45,7 @@ struct RetryPolicyTests {
             Policy.standard.wait(after: .fault(CancellationError()), made: 1, elapsed: .zero, chance: 1) == nil)
     }
 
-    @Test func `waits are anywhere from nothing to a ceiling that doubles up to its bound`() {
+    @Test func `a wait is random, up to a limit that doubles up to its maximum`() {
         let policy = Policy(attempts: 20, firstWait: 1, longestWait: 5, deadline: 1000)
         func wait(_ made: Int, _ chance: Double) -> TimeInterval? {
             policy.wait(after: Self.answer(503), made: made, elapsed: .zero, chance: chance)
@@ -57,7 +57,7 @@ struct RetryPolicyTests {
         #expect(wait(20, 1) == nil)
     }
 
-    @Test func `Retry-After is obeyed, and a wait never goes past the deadline`() {
+    @Test func `Retry-After is respected, and a wait never goes past the deadline`() {
         let policy = Policy(attempts: 9, firstWait: 1, longestWait: 5, deadline: 30)
         #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 0) == 7)
         #expect(policy.wait(after: Self.answer(429, after: 7), made: 1, elapsed: .zero, chance: 1) == 8)

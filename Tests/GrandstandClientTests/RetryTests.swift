@@ -3,14 +3,14 @@ internal import GrandstandClient
 internal import Synchronization
 internal import Testing
 
-/// Calls over a transport that fails, with a clock that is held.
+/// Calls over a transport that fails, with a clock that the test controls.
 struct RetryTests {
     private typealias Response = GrandstandClient.Response
 
     private static let event =
         #"{"key":"derby","name":"D","kind":null,"state":"live","startsAt":null,"endsAt":null,"channelsOpenAt":null,"channelsOpenBefore":null,"audiences":[],"metadata":{"a":1.50},"topics":[],"start":null,"defaults":null,"createdAt":"2026-11-21T20:45:00.000Z","updatedAt":"2026-11-21T20:45:00Z"}"#
 
-    @Test func `a call goes on over faults, 5xx and 429, and carries what it must`() async throws {
+    @Test func `a call continues after faults, 5xx and 429, and has the necessary headers`() async throws {
         let held = HeldTime()
         let transport = ScriptedTransport([
             { throw URLError(.networkConnectionLost) }, { .problem(503, "store-unavailable") },
@@ -26,7 +26,7 @@ struct RetryTests {
         #expect(transport.requests.allSatisfy { $0.headers["Authorization"] == "Bearer secret" })
     }
 
-    @Test func `a POST is the same request each time, and another call is another`() async throws {
+    @Test func `a POST is repeated unchanged, and another call has another key`() async throws {
         let transport = ScriptedTransport([{ throw URLError(.timedOut) }, { .problem(422, "unknown-field") }])
         let client = GrandstandClient.test(transport)
         func createKey() -> GrandstandClient.Call<GrandstandClient.IssuedKey> {
@@ -42,7 +42,7 @@ struct RetryTests {
         #expect(transport.requests.last?.headers["Idempotency-Key"] == "mine")
     }
 
-    @Test func `a refusal is thrown at once, with everything it says`() async throws {
+    @Test func `a refusal is thrown at once with all its details`() async throws {
         let transport = ScriptedTransport([{ .problem(409, "event-ended") }])
         let problem = await #expect(throws: ServerProblem.self) {
             try await GrandstandClient.test(transport).send(.getEvent("derby"))
@@ -51,7 +51,7 @@ struct RetryTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `what was deleted by an attempt without an answer is deleted`() async throws {
+    @Test func `after an attempt without an answer a 404 means that it was deleted`() async throws {
         let transport = ScriptedTransport([{ throw URLError(.timedOut) }, { .problem(404, "event-not-found") }])
         try await GrandstandClient.test(transport).send(.cancelEvent("derby"))
         let fresh = ScriptedTransport([{ .problem(404, "event-not-found") }])
@@ -60,7 +60,7 @@ struct RetryTests {
         }
     }
 
-    @Test func `the deadline bounds a call, and each attempt in it`() async throws {
+    @Test func `the deadline limits a call and each of its attempts`() async throws {
         let held = HeldTime()
         let policy = GrandstandClient.RetryPolicy(attempts: 100, deadline: 20)
         let transport = ScriptedTransport { _ in
@@ -76,7 +76,7 @@ struct RetryTests {
         #expect(transport.requests.count == 3)
     }
 
-    @Test func `not ready is an answer, and asked once`() async throws {
+    @Test func `"not ready" is an answer and is not repeated`() async throws {
         let text =
             #"{"status":"not-ready","database":"unavailable","detail":"d","apns":{"development":{"state":"unknown","reason":null},"production":{"state":"reachable","reason":null}}}"#
         let transport = ScriptedTransport([{ Response(status: 503, body: Data(text.utf8)) }])
@@ -104,7 +104,7 @@ struct RetryTests {
         await #expect(throws: CancellationError.self) { try await call.value }
     }
 
-    @Test func `a list is read page by page, as far as it is wanted`() async throws {
+    @Test func `a list is read page by page, as far as the caller reads`() async throws {
         let transport = ScriptedTransport([
             { .json(#"{"items":[{"topic":"a","followers":3},{"topic":"b","followers":2}],"nextCursor":"c1"}"#) },
             { .json(#"{"items":[],"nextCursor":"c2"}"#) },

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import Testing
 
-/// Keys and secrets are in no description, no debugger and no dump.
+/// Keys and secrets are in no description, debugger output or dump.
 struct SecretTests {
     private static let secret = "gs_do_not_print_me"
 
@@ -18,7 +18,7 @@ struct SecretTests {
         return ["\(value)", String(reflecting: value), dumped].joined(separator: "\n")
     }
 
-    @Test func `whatever holds a key or a secret may be logged`() async throws {
+    @Test func `values with a key or a secret may be logged`() async throws {
         let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
         let identity = GrandstandClient.InstallationIdentity(
             app: app, installationId: "INSTALLATION", secret: Self.secret)
@@ -39,7 +39,7 @@ struct SecretTests {
         for value: Any in [client, identity, call, request, key] {
             #expect(!Self.texts(value).contains(Self.secret), "\(type(of: value))")
         }
-        // Kept in a keychain it is whole.
+        // In the keychain the secret is complete.
         let kept = try JSONDecoder().decode(
             GrandstandClient.InstallationIdentity.self, from: try JSONEncoder().encode(identity))
         #expect(kept == identity && kept.secret == Self.secret)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// The first answer that tells of the Broadcast capability is noted, whatever call it was.
+/// The first answer of APNs that shows whether the Broadcast capability is on is stored, whatever the call was.
 @Suite(.timeLimit(.minutes(1)))
 struct CapabilityWatchTests {
     private static let off = Sample.refusal(.broadcastFeatureNotEnabled)
@@ -32,7 +32,7 @@ struct CapabilityWatchTests {
         return address
     }
 
-    @Test func `a refusal of each kind of call raises the alarm, unless it stands`() async {
+    @Test func `a refusal of each kind of call raises the alarm, unless it is already on`() async {
         for call in Self.calls {
             let quirks = FakeQuirks()
             let gateway = FakeGateway(
@@ -49,7 +49,7 @@ struct CapabilityWatchTests {
         }
     }
 
-    @Test func `a success of each kind of call ends the alarm, if it stands`() async {
+    @Test func `a success of each kind of call ends the alarm, if it is on`() async {
         let receipt = APNsReceipt(requestID: nil)
         for call in Self.calls {
             let quirks = FakeQuirks()
@@ -68,7 +68,7 @@ struct CapabilityWatchTests {
     }
 
     @Test(arguments: [APNsAnswer<Void>.refused(Sample.refusal(.badPriority)), .unanswered("lost"), .unsent("no key")])
-    func `other answers say nothing of the capability`(_ answer: APNsAnswer<Void>) async {
+    func `other answers do not change the alarm`(_ answer: APNsAnswer<Void>) async {
         for isOff in [true, false] {
             let quirks = FakeQuirks()
             let watch = Self.watch(FakeGateway(send: { _ in answer }), quirks)
@@ -77,7 +77,7 @@ struct CapabilityWatchTests {
         }
     }
 
-    @Test func `an alarm that cannot be noted does not harm the call`() async {
+    @Test func `if the alarm cannot be stored the call still succeeds`() async {
         let watch = Self.watch(FakeGateway(send: { _ in .refused(Self.off) }), FakeQuirks(fails: true))
         let answer = await watch.send(Self.message, to: Self.address(isOff: false))
         #expect("\(answer)" == "\(APNsAnswer<Void>.refused(Self.off))")

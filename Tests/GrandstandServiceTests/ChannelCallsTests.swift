@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// What the ledger learns of each answer of Apple's.
+/// What is stored in the ledger after each answer of Apple.
 struct ChannelCallsTests {
     private static func calls(
         _ gateway: FakeGateway, _ ledger: FakeLedger, _ reconciliations: FakeReconciliations = FakeReconciliations()
@@ -15,7 +15,7 @@ struct ChannelCallsTests {
             now: { Sample.now }, logger: Sample.logger)
     }
 
-    /// Records what a creation with these answers comes to.
+    /// Records the outcome of a creation with these answers.
     private static func creation(
         _ answers: [APNsAnswer<String>], retries: Bool, task: ChannelTask = Sample.task(bundleID: Sample.plainID)
     ) async throws -> (outcome: ChannelOutcome, calls: FakeGateway.Calls) {
@@ -34,7 +34,7 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
-    @Test func `the server's own creation is recorded when the database is back; a caller's is left to Apple's list`()
+    @Test func `the outcome of the server's own creation is recorded when the database is back, and that of a caller's is left to Apple's list`()
         async throws
     {
         let task = Sample.task(bundleID: Sample.plainID)
@@ -50,16 +50,16 @@ struct ChannelCallsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
-        /// The state while the server's own loop goes on; a caller that waits is told, and nothing is kept.
+        /// The state of a creation that the server repeats. A caller gets the error, and nothing is stored.
         let looped: Channel.State
-        /// Seconds until the loop tries again.
+        /// Seconds until the next attempt.
         let pause: ClosedRange<Double>
 
         var testDescription: String { reason }
     }
 
     static let cases: [Case] = [
-        // These pass by themselves: the creation is still on its way.
+        // These failures are temporary, so the creation is repeated.
         .init(
             answer: .refused(Sample.refusal(.serviceUnavailable)), reason: "ServiceUnavailable", looped: .creating,
             pause: 0.25...0.5),
@@ -70,19 +70,19 @@ struct ChannelCallsTests {
         .init(
             answer: .refused(Sample.refusal(.broadcastFeatureNotEnabled)), reason: "BroadcastFeatureNotEnabled",
             looped: .failed, pause: 1...2),
-        // Only people can mend these: asked again slowly.
+        // Only people can repair these, so the creation is repeated slowly.
         .init(
             answer: .refused(Sample.refusal(.badRequestParams)), reason: "BadRequestParams", looped: .failed,
             pause: 128...256),
         .init(
             answer: .refused(Sample.refusal(.cannotCreateChannelConfig)), reason: "CannotCreateChannelConfig",
             looped: .failed, pause: 7.5...15),
-        // Apple never saw it.
+        // Apple never received it.
         .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
     ]
 
     @Test(arguments: cases)
-    func `a creation that failed is tried again by the loop, and not for a caller`(_ test: Case) async throws {
+    func `a failed creation is repeated for the server, and not for a caller`(_ test: Case) async throws {
         let (looped, _) = try await Self.creation([test.answer], retries: true)
         guard case .notCreated(let state, let next) = looped.change else {
             Issue.record("\(looped)")
@@ -97,7 +97,7 @@ struct ChannelCallsTests {
     }
 
     @Test(arguments: [true, false])
-    func `silence is a third thing: Apple may have made a channel, and only its list can tell`(
+    func `without an answer Apple may have created a channel, and only its list can tell`(
         _ retries: Bool
     ) async throws {
         let (outcome, calls) = try await Self.creation([.unanswered("lost")], retries: retries)
@@ -106,7 +106,7 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
-    @Test func `a list is read before a creation unless one was read lately, one for all of an app`() async throws {
+    @Test func `a list is read before a creation unless one was read lately, one for all creations of an app`() async throws {
         let listing = ChannelListing(channelIDs: ["theirs=="])
         let gateway = FakeGateway(
             creations: [.accepted("abc==", .init(requestID: nil))], lists: [.accepted(listing, .init(requestID: nil))])
@@ -117,7 +117,7 @@ struct ChannelCallsTests {
         #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
         #expect(reconciliations.witnessed == [listing])
 
-        // What another replica has read serves as well, for half a minute.
+        // A list that another replica has read counts, too, for half a minute.
         for (age, lists) in [(29.0, 0), (31.0, 1)] {
             let gateway = FakeGateway(
                 creations: [.accepted("abc==", .init(requestID: nil))],
@@ -128,7 +128,7 @@ struct ChannelCallsTests {
         }
     }
 
-    @Test func `a list that cannot be had keeps no creation waiting, and is not asked for with each`() async throws {
+    @Test func `a list that cannot be read delays no creation, and is not requested for each of them`() async throws {
         let task = Sample.task(bundleID: Sample.plainID)
         let gateway = FakeGateway(
             creations: [.accepted("abc==", .init(requestID: nil))],
@@ -140,7 +140,7 @@ struct ChannelCallsTests {
         #expect(reconciliations.witnessed.isEmpty)
     }
 
-    @Test func `a creation whose lease ended while the list was read is not asked for`() async throws {
+    @Test func `a creation whose lease ended while the list was read is not sent`() async throws {
         let task = Sample.task(bundleID: Sample.plainID)
         let gateway = FakeGateway(lists: [.accepted(ChannelListing(channelIDs: []), .init(requestID: nil))])
         let ledger = FakeLedger(task.channel, mayBegin: false)
@@ -148,7 +148,7 @@ struct ChannelCallsTests {
         #expect(gateway.calls.created.isEmpty && ledger.recorded.isEmpty)
     }
 
-    @Test func `later tries come later`() async throws {
+    @Test func `later attempts have longer delays`() async throws {
         let (outcome, _) = try await Self.creation(
             [.unsent("down")], retries: true, task: Sample.task(bundleID: Sample.plainID, attempts: 5))
         guard case .notCreated(_, let next?) = outcome.change else {
@@ -158,7 +158,7 @@ struct ChannelCallsTests {
         #expect((4.0...8.0).contains(next.timeIntervalSince(Sample.now)))
     }
 
-    @Test func `when Apple has no place left, an unneeded one is given back, and Apple asked once more`()
+    @Test func `when Apple has no place left an unneeded channel is deleted, and the creation is sent again`()
         async throws
     {
         let task = Sample.task()
@@ -176,7 +176,7 @@ struct ChannelCallsTests {
         #expect(reconciliations.requested.isEmpty)
     }
 
-    @Test func `when Apple has no place left and nothing can be given back, its list is asked for`() async throws {
+    @Test func `when Apple has no place left and no channel can be deleted, its list is requested`() async throws {
         let task = Sample.task()
         let gateway = FakeGateway(creations: [.refused(Sample.refusal(.cannotCreateChannelConfig))])
         let reconciliations = FakeReconciliations()
@@ -191,7 +191,7 @@ struct ChannelCallsTests {
         .refused(Sample.refusal(.channelNotRegistered)),
         .refused(Sample.refusal(.badChannelId)),
     ])
-    func `what Apple deleted or does not know is deleted`(_ answer: APNsAnswer<Void>) async throws {
+    func `a channel that Apple deleted or does not know becomes deleted`(_ answer: APNsAnswer<Void>) async throws {
         let task = Sample.task(.deleting, channelID: "abc==")
         let gateway = FakeGateway(deletions: [answer])
         let ledger = FakeLedger(task.channel)
@@ -201,11 +201,11 @@ struct ChannelCallsTests {
         #expect(gateway.calls.listed.isEmpty)
     }
 
-    @Test func `a 404 says that a channel is gone only if the list says so too`() async throws {
+    @Test func `after a 404 a channel counts as gone only if the list agrees`() async throws {
         let lists: [(APNsAnswer<ChannelListing>, isGone: Bool)] = [
             (.accepted(ChannelListing(channelIDs: ["other=="]), .init(requestID: nil)), true),
             (.accepted(ChannelListing(channelIDs: ["abc=="]), .init(requestID: nil)), false),
-            // Everything is 404 here: the address is wrong.
+            // Every answer is 404 here, because the address is wrong.
             (.refused(APNsRefusal(status: 404, reason: .badPath)), false),
             (.unanswered("lost"), false),
         ]
@@ -221,12 +221,12 @@ struct ChannelCallsTests {
     @Test(arguments: [
         (APNsAnswer<Void>.refused(Sample.refusal(.serviceUnavailable)), "ServiceUnavailable", 0.25...0.5),
         (.refused(Sample.refusal(.topicMismatch)), "TopicMismatch", 128.0...256.0),
-        // Only a 404 means that the channel is not there.
+        // Only a 404 means that the channel does not exist.
         (.refused(APNsRefusal(status: 400, reason: .badPath)), "BadPath", 128.0...256.0),
         (.unanswered("lost"), "lost", 0.25...0.5),
         (.unsent("no key"), "no key", 0.25...0.5),
     ])
-    func `a deletion that failed is tried again`(
+    func `a failed deletion is repeated`(
         _ answer: APNsAnswer<Void>, _ reason: String, _ pause: ClosedRange<Double>
     ) async throws {
         let task = Sample.task(.deleting, channelID: "abc==", bundleID: Sample.plainID)

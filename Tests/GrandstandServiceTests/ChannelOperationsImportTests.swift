@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Taking over one channel made elsewhere: Apple is asked what it is first.
+/// Imports a channel that was created elsewhere. Apple is asked about it first.
 struct ChannelOperationsImportTests {
     private static let key = EventKey(rawValue: "final")
 
@@ -21,7 +21,7 @@ struct ChannelOperationsImportTests {
             lease: 10, now: { Sample.now })
     }
 
-    /// Imports `abc==` for the event, and says what the ledger was given.
+    /// Imports `abc==` for the event, and returns what the ledger received.
     private static func imported(
         _ answer: APNsAnswer<StoragePolicy>, keyFile: KeyFileState = .ok,
         _ ledger: ImportLedger = ImportLedger(Sample.address(Sample.plainID))
@@ -39,7 +39,7 @@ struct ChannelOperationsImportTests {
     }
 
     @Test(arguments: StoragePolicy.allCases)
-    func `a channel that Apple has is taken over with the policy Apple tells`(_ policy: StoragePolicy) async throws {
+    func `a channel that Apple has is imported with Apple's storage policy`(_ policy: StoragePolicy) async throws {
         let (result, imports, reads) = await Self.imported(.accepted(policy, APNsReceipt(requestID: "r")))
         #expect(try result.get().channelID == "abc==")
         #expect(reads == ["abc=="])
@@ -57,7 +57,7 @@ struct ChannelOperationsImportTests {
         APNsRefusal(status: 404, reason: .badPath),
         APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented")),
     ])
-    func `one that Apple does not know for the app in this environment is not`(_ refusal: APNsRefusal) async {
+    func `a channel that Apple does not know for the app in this environment is not imported`(_ refusal: APNsRefusal) async {
         let (result, imports, _) = await Self.imported(.refused(refusal))
         guard case .failure(let problem) = result else {
             Issue.record("imported")
@@ -74,12 +74,12 @@ struct ChannelOperationsImportTests {
         (.refused(Sample.refusal(.tooManyRequests)), .apnsRefused),
         (.refused(Sample.refusal(.internalServerError)), .apnsRefused),
         (.refused(Sample.refusal(.topicMismatch)), .apnsRefused),
-        // Only a 404 means that the channel is not there.
+        // Only a 404 means that the channel does not exist.
         (.refused(APNsRefusal(status: 400, reason: .badPath)), .apnsRefused),
         (.unanswered("lost"), .apnsUnanswered),
         (.unsent("no connection"), .apnsUnanswered),
     ])
-    func `while Apple does not tell, nothing is taken over`(
+    func `while Apple gives no answer nothing is imported`(
         _ answer: APNsAnswer<StoragePolicy>, _ kind: Problem.Kind
     ) async {
         let (result, imports, _) = await Self.imported(answer)
@@ -88,7 +88,7 @@ struct ChannelOperationsImportTests {
         #expect(imports.isEmpty)
     }
 
-    @Test func `without the key file Apple cannot be asked, and the problem says so`() async {
+    @Test func `without the key file the problem says that Apple cannot be asked`() async {
         let (result, imports, _) = await Self.imported(.unsent("no key"), keyFile: .missing)
         guard case .failure(let problem) = result else {
             Issue.record("imported")
@@ -111,7 +111,7 @@ struct ChannelOperationsImportTests {
     }
 
     @Test(arguments: [Problem.Kind.channelExists, .eventNotFound, .eventEnded, .invalidRequest])
-    func `what the ledger refuses is said as it says it`(_ kind: Problem.Kind) async {
+    func `a refusal by the ledger is returned unchanged`(_ kind: Problem.Kind) async {
         let refusal = Problem(kind, "The ledger's own words.")
         let ledger = ImportLedger(Sample.address(Sample.plainID), refusal: refusal)
         let (result, _, _) = await Self.imported(.accepted(.noMessageStored, APNsReceipt(requestID: nil)), ledger)
@@ -119,7 +119,7 @@ struct ChannelOperationsImportTests {
     }
 }
 
-/// A ledger of one app that takes channels over, or says why not.
+/// A ledger of one app that accepts imports, or refuses them with a reason.
 private struct ImportLedger {
     private final class Taken: Sendable { let channels = Mutex<[ChannelImport]>([]) }
 

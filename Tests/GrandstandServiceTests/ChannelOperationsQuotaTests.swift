@@ -5,11 +5,11 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// A channel by hand, at the limit.
+/// Channels created by hand, at the limit.
 struct ChannelOperationsQuotaTests {
     private static let full = Problem(.quotaExhausted, "full")
 
-    /// Creates a channel with these answers of the ledger's and of Apple's.
+    /// Creates a channel with these answers of the ledger and of Apple.
     private static func create(
         _ reservations: [Result<ChannelTask, Problem>], spare: [ChannelTask], task: ChannelTask,
         deletions: [APNsAnswer<Void>]
@@ -33,7 +33,7 @@ struct ChannelOperationsQuotaTests {
     }
 
     @Test(arguments: [true, false])
-    func `only a call that changes something may have been done`(changes: Bool) async throws {
+    func `only a call that changes something may have taken effect without an answer`(changes: Bool) async throws {
         let (management, task) = (Sample.management(FakeGateway()), Sample.task())
         let ledger = FakeLedger(task.channel, spare: [], reservations: [])
         let calls = ChannelCalls(
@@ -41,7 +41,7 @@ struct ChannelOperationsQuotaTests {
             now: { Sample.now }, logger: Sample.logger)
         let operations = ChannelOperations(
             management: management, channels: ledger, calls: calls, lease: 10, now: { Sample.now })
-        let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read whole")
+        let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read completely")
         let problem = try await operations.problem(
             answer, address: task.address, verb: "list the channels", changes: changes)
         #expect(problem.kind == .apnsUnanswered)
@@ -49,7 +49,7 @@ struct ChannelOperationsQuotaTests {
         #expect(problem.detail.contains("did not answer") == changes)
     }
 
-    @Test func `one that is only kept gives its place up first`() async throws {
+    @Test func `a retiring channel gives up its place first`() async throws {
         let task = Sample.task()
         let (result, ledger, calls) = try await Self.create(
             [.failure(Self.full), .success(task)], spare: [Sample.task(.deleting, channelID: "old==")], task: task,
@@ -59,7 +59,7 @@ struct ChannelOperationsQuotaTests {
         #expect(calls.deleted == ["old=="])
     }
 
-    @Test func `with none that is, or none that Apple deletes, the caller is told`() async throws {
+    @Test func `without a retiring channel, or if Apple does not delete it, the caller gets the refusal`() async throws {
         let task = Sample.task()
         let spare = [Sample.task(.deleting, channelID: "old==", bundleID: Sample.plainID)]
         for (spare, answers) in [([], []), (spare, [APNsAnswer<Void>.unanswered("lost")])] {
@@ -70,7 +70,7 @@ struct ChannelOperationsQuotaTests {
         }
     }
 
-    @Test func `a place that another caller took is not fought for without end`() async throws {
+    @Test func `if another caller takes the freed place, the attempts end`() async throws {
         let task = Sample.task()
         let spare = (1...9).map { Sample.task(.deleting, channelID: "old-\($0)") }
         let (result, _, calls) = try await Self.create(

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct DatabaseClockTests {
-    /// Two clocks that a test sets, as seconds from the real time.
+    /// Two clocks that a test sets, in seconds relative to the real time.
     private final class Clocks: Sendable {
         private let leads = Mutex((wall: 0.0, database: 0.0))
 
@@ -27,7 +27,7 @@ struct DatabaseClockTests {
             logger: Sample.logger)
     }
 
-    @Test func `the time is the database's, wherever the wall clock is put and whenever`() async throws {
+    @Test func `the time is the database's, however the wall clock is set`() async throws {
         let clocks = Clocks()
         clocks.set(wall: -20, database: 100)
         let clock = Self.clock(clocks)
@@ -35,13 +35,13 @@ struct DatabaseClockTests {
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
         clocks.set(wall: 86_400)
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
-        // Another database answers, on a machine whose clock is another.
+        // Another database answers, on a machine with another clock.
         clocks.set(database: -7)
         try await clock.measure()
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
     }
 
-    @Test func `it only goes on between two looks`() async throws {
+    @Test func `between two samples the clock only moves forward`() async throws {
         let clock = Self.clock(Clocks())
         try await clock.measure()
         var last = clock.now
@@ -52,7 +52,7 @@ struct DatabaseClockTests {
         }
     }
 
-    @Test func `a wall clock that is far off stops claims until it is back`() async throws {
+    @Test func `a wall clock that is far off stops claims until it is right again`() async throws {
         let clocks = Clocks()
         let leads = Mutex<[TimeInterval]>([])
         let clock = Self.clock(clocks) { lead in leads.withLock { $0.append(lead) } }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// The loop around an outbox and a door to Apple that are watched.
+/// The dispatcher with an outbox and a gateway that the test observes.
 @Suite(.timeLimit(.minutes(1)))
 struct DispatcherTests {
     private static func dispatcher(
@@ -26,7 +26,7 @@ struct DispatcherTests {
             logger: Sample.logger)
     }
 
-    /// Runs the dispatcher for as long as `body` takes; returns once it has stopped.
+    /// Runs the dispatcher during `body`, and returns when it has stopped.
     private static func run(_ dispatcher: Dispatcher, while body: () async -> Void) async {
         let running = Task { await dispatcher.run() }
         await body()
@@ -34,7 +34,7 @@ struct DispatcherTests {
         await running.value
     }
 
-    @Test func `every claim is sent and settled once, no more than the bound at a time`() async {
+    @Test func `every claim is sent and settled once, with at most the allowed number at a time`() async {
         let deliveries = (1...500).map { Sample.delivery($0) }
         let outbox = FakeOutbox(deliveries)
         let valve = Valve()
@@ -92,7 +92,7 @@ struct DispatcherTests {
         #expect(outbox.books.settled.map(\.delivery) == [1, 2, 3])
     }
 
-    @Test func `without a signal the poll finds work`() async {
+    @Test func `without a signal polling finds the work`() async {
         let outbox = FakeOutbox([])
         await Self.run(Self.dispatcher(outbox, FakeGateway(), pollInterval: .milliseconds(5))) {
             outbox.add([Sample.delivery(1)])
@@ -101,13 +101,13 @@ struct DispatcherTests {
         #expect(outbox.books.settled.count == 1)
     }
 
-    @Test func `a database that fails for a moment delays, and nothing is lost or settled twice`() async {
+    @Test func `after a short failure of the database nothing is lost or settled twice`() async {
         let outbox = FakeOutbox((1...10).map { Sample.delivery($0) }, settlementFailures: 2, claimFailures: 1)
         await Self.run(Self.dispatcher(outbox, FakeGateway())) { await outbox.wait { $0.settled.count >= 10 } }
         #expect(outbox.books.settled.map(\.delivery).sorted() == Array(1...10))
     }
 
-    @Test func `a stop claims no more, waits for what is under way, and settles it`() async {
+    @Test func `a stop claims nothing more, waits for requests in flight, and settles them`() async {
         let outbox = FakeOutbox((1...10).map { Sample.delivery($0) })
         let valve = Valve()
         let gateway = FakeGateway { _ in
@@ -122,13 +122,13 @@ struct DispatcherTests {
         await running.value
         let books = outbox.books
         #expect(books.released.isEmpty)
-        // Every one that was claimed, and none of the others.
+        // Every delivery that was claimed, and no other.
         #expect(books.settled.count >= 4)
         #expect(books.settled.count + books.waiting.count == 10)
         #expect(Set(books.settled.map(\.delivery)).isDisjoint(with: books.waiting.map(\.id)))
     }
 
-    @Test func `what is not answered within the drain is given back, and its late verdict counts for nothing`() async {
+    @Test func `requests without an answer at the end of the drain are given back, and later answers are ignored`() async {
         let outbox = FakeOutbox((1...3).map { Sample.delivery($0) })
         let valve = Valve()
         let gateway = FakeGateway { message in
@@ -147,7 +147,7 @@ struct DispatcherTests {
         #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
     }
 
-    @Test func `a request that is never answered does not outlast the drain`() async {
+    @Test func `a request that is never answered does not make the drain longer`() async {
         let outbox = FakeOutbox([Sample.delivery(1)])
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let gateway = FakeGateway { _ in
@@ -166,7 +166,7 @@ struct DispatcherTests {
         #expect(outbox.books.released.map(\.id) == [1])
     }
 
-    @Test func `what was claimed with its acceptance is sent and settled like all else`() async throws {
+    @Test func `a delivery claimed at its acceptance is sent and settled like others`() async throws {
         let outbox = FakeOutbox([])
         let departures = LocalDepartures()
         #expect(departures.claim(1, in: .production) == nil)
@@ -185,7 +185,7 @@ struct DispatcherTests {
         #expect(departures.claim(1, in: .production) == nil)
     }
 
-    @Test func `many departures leave room for a claim, one takes the last place`() async {
+    @Test func `many direct sends leave room for a claim, and one takes the last place`() async {
         let outbox = FakeOutbox([])
         let departures = LocalDepartures()
         let valve = Valve()
@@ -207,7 +207,7 @@ struct DispatcherTests {
         }
     }
 
-    @Test func `a departure that comes during a stop is given back`() async {
+    @Test func `a direct send during a stop is given back`() async {
         let outbox = FakeOutbox([Sample.delivery(1)])
         let departures = LocalDepartures()
         let valve = Valve()
@@ -228,7 +228,7 @@ struct DispatcherTests {
         #expect(outbox.books.settled.map(\.delivery) == [1])
     }
 
-    @Test func `nothing departs to a host that is not well`() async {
+    @Test func `nothing is sent directly to a host whose circuit is open`() async {
         let outbox = FakeOutbox((1...(2 * Circuit.threshold)).map { Sample.delivery($0) })
         let departures = LocalDepartures()
         let clock = Mutex(Sample.now)
@@ -244,7 +244,7 @@ struct DispatcherTests {
         }
     }
 
-    @Test func `an app that APNs throttles waits for its rate, another app's messages go`() async {
+    @Test func `messages of a throttled app wait for its rate, and those of another app are sent`() async {
         let outbox = FakeOutbox((1...6).map { Sample.delivery($0) })
         let departures = LocalDepartures()
         let signals = HandSignals()
@@ -257,7 +257,7 @@ struct DispatcherTests {
             outbox, gateway, departures: departures, signals: signals, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= 6 }
-            // Refused alike for more than two seconds: a limit of the app.
+            // All are refused for more than two seconds, so it is a limit of the app.
             clock.withLock { $0 += 2.1 }
             outbox.add([Sample.delivery(11), Sample.delivery(12)])
             signals.wake()
@@ -279,7 +279,7 @@ struct DispatcherTests {
         }
     }
 
-    @Test func `a lane's own limit is settled with its answer`() async {
+    @Test func `a lane's own limit is stored with its answer`() async {
         let outbox = FakeOutbox((1...2).map { Sample.delivery($0, lane: 1) })
         let gateway = FakeGateway { _ in .refused(Sample.refusal(.tooManyRequests)) }
         await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1)) {
@@ -289,7 +289,7 @@ struct DispatcherTests {
         #expect(outbox.books.settled.last?.notBefore.map { $0 > Sample.now } ?? false)
     }
 
-    @Test func `a lane that others have locked holds up no other, keeps its lease and is settled when it is free`()
+    @Test func `a locked lane delays no other, keeps its lease and is settled when it is unlocked`()
         async
     {
         let outbox = FakeOutbox((1...2).map { Sample.delivery($0) })
@@ -319,7 +319,7 @@ struct DispatcherTests {
         #expect(outbox.books.extended.allSatisfy { $0 == [7] })
     }
 
-    @Test func `a host that is not well is left alone but for a probe, and gets everything when it is well`() async {
+    @Test func `a host whose circuit is open gets only probes, and all messages when it works again`() async {
         let outbox = FakeOutbox((1...100).map { Sample.delivery($0) })
         let clock = Mutex(Sample.now)
         let isWell = Atomic(false)
@@ -342,7 +342,7 @@ struct DispatcherTests {
 }
 
 extension LocalDepartures {
-    /// Waits for the dispatcher to run.
+    /// Waits until the dispatcher runs.
     fileprivate func claimOfRunning(_ wanted: Int) async -> LaneClaim {
         while true {
             if let claim = claim(wanted, in: .production) { return claim }

@@ -2,23 +2,23 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// A ring wakes the sleeper, whenever it comes; none is lost, and a wait can be given up.
+/// A ring ends a wait, whenever it comes. None is lost, and a wait can be cancelled.
 @Suite(.timeLimit(.minutes(1)))
 struct DoorbellTests {
-    /// So long that only a ring or a cancellation can be what ended the wait within the time limit.
+    /// So long that within the test's time limit only a ring or a cancellation can end the wait.
     private static let forever = Duration.seconds(3_600)
 
-    @Test func `a ring before the wait is kept`() async {
+    @Test func `a ring before the wait ends it`() async {
         let bell = Doorbell()
         bell.ring()
         await bell.wait(atMost: Self.forever)
     }
 
-    @Test func `many rings before the wait are one`() async {
+    @Test func `many rings before the wait count as one`() async {
         let bell = Doorbell()
         for _ in 0..<5 { bell.ring() }
         await bell.wait(atMost: Self.forever)
-        // None is left: this one ends by its time.
+        // No ring is left, so this wait ends by its timeout.
         let clock = ContinuousClock()
         let start = clock.now
         await bell.wait(atMost: .milliseconds(30))
@@ -26,7 +26,7 @@ struct DoorbellTests {
     }
 
     @Test func `a ring during the wait ends it`() async {
-        // Which of the two comes first is open, on purpose: neither order may lose the ring.
+        // The order of the two is not fixed on purpose. In neither order may the ring be lost.
         for _ in 0..<500 {
             let bell = Doorbell()
             async let waiting: Void = bell.wait(atMost: Self.forever)
@@ -35,14 +35,14 @@ struct DoorbellTests {
         }
     }
 
-    @Test func `a ring after the wait is for the next`() async {
+    @Test func `a ring after the wait is for the next wait`() async {
         let bell = Doorbell()
         await bell.wait(atMost: .milliseconds(1))
         bell.ring()
         await bell.wait(atMost: Self.forever)
     }
 
-    @Test func `a wait of no time is none, and takes no ring`() async {
+    @Test func `a wait with timeout zero returns at once and uses up no ring`() async {
         let bell = Doorbell()
         bell.ring()
         await bell.wait(atMost: .zero)
@@ -59,7 +59,7 @@ struct DoorbellTests {
         }
     }
 
-    @Test func `a cancelled wait leaves the bell in order`() async {
+    @Test func `after a cancelled wait the bell still works`() async {
         let bell = Doorbell()
         let task = Task { await bell.wait(atMost: Self.forever) }
         task.cancel()

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// What loops log of failures.
+/// How loops log failures.
 struct FailureLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
@@ -29,7 +29,7 @@ struct FailureLogTests {
         var description: String { "the task was cancelled, and the query with it" }
     }
 
-    @Test func `a failure is said at its level; one that a stop has brought about is none`() async throws {
+    @Test func `a failure is logged at its level, unless a stop caused it`() async throws {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
         logger.failed("rows could not be read", Cut())

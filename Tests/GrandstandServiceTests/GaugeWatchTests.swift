@@ -7,7 +7,7 @@ internal import PortFakes
 internal import Synchronization
 internal import Testing
 
-/// The replica that reports the database's numbers; none reports numbers that it does not know.
+/// The replica that reports the database's gauges. A replica without current values reports none.
 struct GaugeWatchTests {
     private final class World: GaugeStore {
         struct State {
@@ -44,7 +44,7 @@ struct GaugeWatchTests {
             now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
     }
 
-    @Test func `nothing is told before the first look, nor by a replica that does not lead`() async {
+    @Test func `nothing is reported before the first reading, or by a replica without the lease`() async {
         #expect(watch.current == nil)
         try? await watch.look()
         #expect(watch.current != nil)
@@ -53,7 +53,7 @@ struct GaugeWatchTests {
         #expect(watch.current == nil)
     }
 
-    @Test func `a database that fails takes back what was told`() async {
+    @Test func `if the database fails the gauges disappear`() async {
         try? await watch.look()
         world.state.withLock { $0.fails = true }
         try? await watch.look()
@@ -63,7 +63,7 @@ struct GaugeWatchTests {
         #expect(watch.current != nil)
     }
 
-    @Test func `a lease that ran out unrenewed ends the telling by itself`() async {
+    @Test func `when the lease ends unrenewed the gauges disappear`() async {
         try? await watch.look()
         world.state.withLock { $0.now += 14 }
         #expect(watch.current != nil)
@@ -71,7 +71,7 @@ struct GaugeWatchTests {
         #expect(watch.current == nil)
     }
 
-    @Test func `a replica that stops gives the lease back`() async {
+    @Test func `a replica that stops releases the lease`() async {
         let running = Task { await watch.run() }
         while watch.current == nil { await Task.yield() }
         running.cancel()

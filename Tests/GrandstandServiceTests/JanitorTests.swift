@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct JanitorTests {
-    /// What the janitor asked for.
+    /// The janitor's calls.
     private struct Step: Equatable {
         let rows: RetentionRule.Rows
         let before: Date
@@ -19,7 +19,7 @@ struct JanitorTests {
         Janitor(rules: rules, prune: prune, pause: .zero, now: { Sample.now }, logger: Sample.logger)
     }
 
-    @Test func `a round goes on in steps until nothing old is left, rule by rule`() async {
+    @Test func `a round continues in steps until nothing old is left, rule by rule`() async {
         let state = Mutex((left: 120, steps: [Step]()))
         await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: 2 * month)]) {
             rows, before, limit in
@@ -38,7 +38,7 @@ struct JanitorTests {
                 + [Step(rows: .keys, before: Sample.now.addingTimeInterval(-2 * month))])
     }
 
-    @Test func `a rule that fails is left for the next round, and the others are applied`() async {
+    @Test func `a failed rule waits for the next round, and the others are applied`() async {
         let asked = Mutex<[RetentionRule.Rows]>([])
         let isDone = await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: month)]) {
             rows, _, _ in
@@ -49,7 +49,7 @@ struct JanitorTests {
         #expect(asked.withLock { $0 } == [.events, .keys])
     }
 
-    @Test func `after a round that failed the next one comes soon`() async {
+    @Test func `after a failed round the next one comes soon`() async {
         let rounds = Mutex(0)
         let janitor = Janitor(
             rules: [RetentionRule(.events, keep: month)],

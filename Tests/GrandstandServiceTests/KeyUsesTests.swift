@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Last uses go to the ledger together, and none is lost when it cannot be reached.
+/// Last uses of keys are written together, and none is lost while the database cannot be reached.
 struct KeyUsesTests {
     private final class Ledger: Sendable {
         private struct State {
@@ -31,7 +31,7 @@ struct KeyUsesTests {
 
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    @Test func `many uses are one batch, with the last of each key; nothing is written twice`() async throws {
+    @Test func `many uses are one batch with the last use of each key, and none is written twice`() async throws {
         let ledger = Ledger()
         let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
         let (one, other) = (UUID(), UUID())
@@ -42,7 +42,7 @@ struct KeyUsesTests {
         #expect(ledger.batches == [[one: start + 99, other: start]])
     }
 
-    @Test func `what could not be written goes with the next, unless a newer use came`() async throws {
+    @Test func `uses that could not be written are written with the next batch, unless there are newer ones`() async throws {
         let ledger = Ledger()
         let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
         let (one, other) = (UUID(), UUID())

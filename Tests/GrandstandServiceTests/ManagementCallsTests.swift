@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// How Apple wants a bundle ID with capitals spelled is found out by one mismatch, and remembered.
+/// How Apple wants a bundle ID with capitals to be spelled is learned from one mismatch, and stored.
 @Suite(.timeLimit(.minutes(1)))
 struct ManagementCallsTests {
     private static let mismatch = APNsAnswer<Void>.refused(Sample.refusal(.topicMismatch))
@@ -16,14 +16,14 @@ struct ManagementCallsTests {
 
     private static func refused(_ reason: APNsReason) -> APNsAnswer<Void> { .refused(Sample.refusal(reason)) }
 
-    /// As the ledger gives it once the spelling is remembered.
+    /// The address from the ledger after the spelling was stored.
     private static func lowercased() -> APNsAddress {
         var address = Sample.address()
         address.managementPath = .lowercased
         return address
     }
 
-    @Test func `without capitals there is one spelling, whatever Apple says`() async {
+    @Test func `a bundle ID without capitals has only one spelling`() async {
         let stand = Stand(registered: Self.mismatch)
         let answer = await stand.calls.list(at: Sample.address(Sample.plainID))
         #expect(answer == .refused(Sample.refusal(.topicMismatch)))
@@ -35,7 +35,7 @@ struct ManagementCallsTests {
         accepted, refused(.cannotCreateChannelConfig), refused(.broadcastFeatureNotEnabled), .unanswered("lost"),
         .unsent("no key"),
     ])
-    func `the registered spelling is tried first, and no other unless it is a mismatch`(
+    func `the registered spelling is tried first, and another one only after a mismatch`(
         _ answer: APNsAnswer<Void>
     ) async {
         let stand = Stand(registered: answer)
@@ -45,7 +45,7 @@ struct ManagementCallsTests {
     }
 
     @Test(arguments: ["create", "read", "delete", "list"])
-    func `after a TopicMismatch the lowercased spelling is tried, and remembered`(_ call: String) async {
+    func `after a TopicMismatch the lower-case spelling is tried and stored`(_ call: String) async {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.accepted)
         let address = Sample.address()
         let isAccepted =
@@ -63,12 +63,12 @@ struct ManagementCallsTests {
                     environment: .production, name: .managementPath, value: "lowercased", learnedAt: Sample.now,
                     evidence: "TopicMismatch as registered, accepted in lowercase")
             ])
-        // A call whose address was read before that makes no second mismatch.
+        // A call with an address that was read before causes no second mismatch.
         #expect(await stand.calls.list(at: address).isAccepted)
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase, Self.lowercase])
     }
 
-    @Test func `if the remembered spelling is a mismatch, the other is tried and remembered`() async {
+    @Test func `if the stored spelling is a mismatch the other one is tried and stored`() async {
         let stand = Stand(registered: Self.accepted, lowercased: Self.mismatch)
         #expect(await stand.calls.list(at: Self.lowercased()).isAccepted)
         #expect(stand.gateway.spelled == [Self.lowercase, Self.capitals])
@@ -76,7 +76,7 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.map(\.evidence) == ["TopicMismatch in lowercase, accepted as registered"])
     }
 
-    @Test func `once an address has the spelling by itself, what it says later is believed`() async {
+    @Test func `once the address has the spelling, a later change of the address is respected`() async {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.accepted)
         _ = await stand.calls.list(at: Sample.address())
         _ = await stand.calls.list(at: Self.lowercased())
@@ -87,7 +87,7 @@ struct ManagementCallsTests {
         #expect(stand.gateway.spelled == [Self.capitals])
     }
 
-    @Test func `refused in both spellings, the cause is another: nothing is remembered`() async {
+    @Test func `if both spellings are refused the cause is another one, and nothing is stored`() async {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.mismatch)
         for address in [Sample.address(), Self.lowercased()] {
             let answer = await stand.calls.read("abc==", at: address)
@@ -97,7 +97,7 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.isEmpty)
     }
 
-    /// The first two are looked at after the topic.
+    /// APNs checks these two after the topic.
     @Test(
         arguments: [
             (refused(.channelNotRegistered), true), (refused(.cannotCreateChannelConfig), true),
@@ -105,7 +105,7 @@ struct ManagementCallsTests {
             (refused(.invalidProviderToken), false),
             (refused(.broadcastFeatureNotEnabled), false), (refused(.badRequestParams), false),
         ] as [(APNsAnswer<Void>, Bool)])
-    func `the second answer is told; the spelling is remembered if the topic was accepted`(
+    func `the second answer is returned, and the spelling is stored if the topic was accepted`(
         _ answer: APNsAnswer<Void>, _ isRemembered: Bool
     ) async {
         let stand = Stand(registered: Self.mismatch, lowercased: answer)
@@ -114,14 +114,14 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.isEmpty != isRemembered)
     }
 
-    @Test func `a spelling that cannot be kept does not harm the calls`() async {
+    @Test func `if the spelling cannot be stored the calls still succeed`() async {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.accepted, quirks: FakeQuirks(fails: true))
         for _ in 0..<2 { #expect(await stand.calls.list(at: Sample.address()).isAccepted) }
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase, Self.lowercase])
     }
 }
 
-/// What a test of management calls stands on.
+/// The objects that a test of management calls needs.
 private struct Stand {
     let gateway = SpellingGateway()
     let quirks: FakeQuirks
@@ -137,7 +137,7 @@ private struct Stand {
     }
 }
 
-/// APNs, which answers by how a management call spells the bundle ID, and takes that down.
+/// APNs, whose answers depend on the spelling of the bundle ID. It records the spellings.
 private final class SpellingGateway: APNsGateway {
     private struct State {
         var answers: [APNsAddress.ManagementPath: APNsAnswer<Void>] = [:]

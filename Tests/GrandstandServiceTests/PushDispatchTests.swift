@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Single pushes on the dispatcher's way: to the devices' door, judged as what they are.
+/// Single pushes in the dispatcher: sent to the devices' host, and judged as starts or updates.
 @Suite(.timeLimit(.minutes(1)))
 struct PushDispatchTests {
     private static func delivery(_ id: Int, isStart: Bool = false) throws -> ClaimedDelivery {
@@ -18,7 +18,7 @@ struct PushDispatchTests {
         return delivery
     }
 
-    @Test func `a push goes to its device, whatever the channels' door says`() async throws {
+    @Test func `a push is sent to its device, whatever the state of the channels' host`() async throws {
         let devices = FakeDevices { _ in .refused(Sample.refusal(.badExpirationDate)) }
         let gateway = FakeGateway { _ in
             Issue.record("it went to a channel")
@@ -43,7 +43,7 @@ struct PushDispatchTests {
             now: { Sample.now }, logger: Sample.logger)
     }
 
-    @Test func `what a stop waits for no longer is handed back, a start is unknown`() async throws {
+    @Test func `at the end of a stop's time updates are given back, and starts are unknown`() async throws {
         let outbox = FakeOutbox([try Self.delivery(1), try Self.delivery(2, isStart: true)])
         let valve = Valve()
         let devices = FakeDevices { _ in
@@ -60,7 +60,7 @@ struct PushDispatchTests {
         #expect(outbox.books.settled.map(\.verdict) == [.unknown(reason: Lane.unheard)])
     }
 
-    @Test func `what never began is handed back, a start, too`() async throws {
+    @Test func `pushes that never began are given back, also starts`() async throws {
         let outbox = FakeOutbox([try Self.delivery(1)])
         let (valve, departures) = (Valve(), LocalDepartures())
         let devices = FakeDevices { _ in

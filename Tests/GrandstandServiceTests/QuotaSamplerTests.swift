@@ -11,7 +11,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// When samples are taken: by a clock that the test holds.
+/// When samples are taken, with a clock that the test controls.
 struct QuotaSamplerTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
@@ -40,7 +40,7 @@ struct QuotaSamplerTests {
         }
     }
 
-    @Test func `a sample is taken once in five minutes, by one replica`() async throws {
+    @Test func `a sample is taken every five minutes by one replica`() async throws {
         try await Self.with { test, now, samplers in
             for seconds in stride(from: 0.0, to: 900, by: 5) {
                 now.set(Self.noon.addingTimeInterval(seconds + 1))
@@ -50,10 +50,10 @@ struct QuotaSamplerTests {
         }
     }
 
-    @Test func `a time at which no replica ran is a gap`() async throws {
+    @Test func `if no replica ran, the sample is missing`() async throws {
         try await Self.with { test, now, samplers in
             #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(300))
-            // Nobody ran at five past and at ten past; at a quarter past somebody is too late.
+            // No replica ran at five past and ten past. At a quarter past one is too late.
             now.set(Self.noon.addingTimeInterval(900 + 61))
             #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(1_200))
             now.set(Self.noon.addingTimeInterval(1_200))
@@ -62,7 +62,7 @@ struct QuotaSamplerTests {
         }
     }
 
-    @Test func `a sample that failed is tried again, while it is still that of its time`() async throws {
+    @Test func `a failed sample is repeated as long as its time has not passed`() async throws {
         try await Self.with { test, now, samplers in
             try await test.pool.query("alter table quota_samples rename to elsewhere")
             await #expect(throws: (any Error).self) { try await samplers[0].sample() }

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// What replicas make of each other's rates.
+/// How replicas share a rate.
 struct SendRatesTests {
     /// Runs a test with what replicas share of an app.
     private static func withStore(_ body: (PostgresSendRates) async throws -> Void) async throws {
@@ -33,7 +33,7 @@ struct SendRatesTests {
         var perSecond: Double { rates.learned(of: UUID(), at: Sample.now).first?.perSecond ?? 0 }
     }
 
-    /// Refuses ten lanes, and after a second again: a limit of the app.
+    /// Refuses ten lanes, and again after a second, as a limit of the app does.
     private func refuse(_ replica: Replica, _ clock: borrowing Mutex<Date>) {
         for lane in Array(100..<110) + Array(100..<110) {
             replica.answer(.refused(Sample.refusal(.tooManyRequests)), lane: lane, at: clock.withLock { $0 })
@@ -41,7 +41,7 @@ struct SendRatesTests {
         }
     }
 
-    @Test func `a replica that joins, or leaves, changes the others' parts and not the sum`() async throws {
+    @Test func `a replica that joins or leaves changes the others' shares and not the sum`() async throws {
         try await Self.withStore { store in
             let clock = Mutex(Sample.now)
             let now: @Sendable () -> Date = { clock.withLock { $0 } }
@@ -53,7 +53,7 @@ struct SendRatesTests {
             refuse(replicas[0], clock)
             let sum = replicas[0].perSecond
             #expect(sum > 10)
-            // Each hears of the others with its next exchange.
+            // Each replica learns of the others with its next exchange.
             for _ in 1...3 { for replica in replicas { try await replica.exchange.exchange() } }
             #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
             for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }
@@ -63,7 +63,7 @@ struct SendRatesTests {
         }
     }
 
-    @Test func `a limit ends on all replicas five minutes after the last 429 of any`() async throws {
+    @Test func `a limit ends on all replicas five minutes after the last 429 on any of them`() async throws {
         try await Self.withStore { store in
             let clock = Mutex(Sample.now)
             let now: @Sendable () -> Date = { clock.withLock { $0 } }

@@ -8,7 +8,7 @@ internal import Testing
 
 struct SendsTests {
     @Test(arguments: [(1_700_000_000, 60), (0, 0), (1_699_999_999, -1)])
-    func `what waited beyond its time, or beyond what it would tell APNs, is not sent`(
+    func `a message that waited beyond its time, or beyond its expiration, is not sent`(
         _ expiration: Int, _ seconds: TimeInterval
     ) async {
         var delivery = Sample.delivery(1)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// The loop around a store of starts and a door to Apple that are watched.
+/// The dispatcher of starts with a store and a gateway that the test observes.
 @Suite(.timeLimit(.minutes(1)))
 struct ShardDispatcherTests {
     private static let until = Sample.now.addingTimeInterval(3_600)
@@ -56,7 +56,7 @@ struct ShardDispatcherTests {
         await running.value
     }
 
-    @Test func `every member gets one push, no more than the bound at a time`() async {
+    @Test func `every member gets one push, with at most the allowed number at a time`() async {
         let store = FakeStartStore(
             (1...3).map { run in Self.shard(run, (1...200).map { Self.member(run * 1_000 + $0) }) })
         let valve = Valve()
@@ -77,7 +77,7 @@ struct ShardDispatcherTests {
         #expect(store.books.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
     }
 
-    @Test func `of an app whose key APNs refuses one push goes, and the others are given back until the next may`()
+    @Test func `while APNs refuses an app's key one push is sent, and the others are given back until the next`()
         async
     {
         let refusal = APNsRefusal.heldBack(
@@ -93,7 +93,7 @@ struct ShardDispatcherTests {
         #expect(pushes.heldBack(at: again).isEmpty)
     }
 
-    @Test func `form and language make the body, and the end of its window the expiration`() async {
+    @Test func `the form and language decide the body, and the end of the window decides the expiration`() async {
         let store = FakeStartStore([
             Self.shard(
                 1,
@@ -147,7 +147,7 @@ struct ShardDispatcherTests {
         #expect(later >= Sample.now.addingTimeInterval(7))
     }
 
-    @Test func `while APNs is not well, no further push becomes unknown`() async {
+    @Test func `while APNs does not work no further push becomes unknown`() async {
         // Each answer takes a second, so twenty failures are an outage.
         let clock = Mutex(Sample.now)
         let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
@@ -163,7 +163,7 @@ struct ShardDispatcherTests {
         #expect(outcomes.count { $0.verdict == nil } == 500 - Circuit.threshold)
     }
 
-    @Test func `answers are recorded though the database fails at first`() async {
+    @Test func `answers are recorded even if the database fails at first`() async {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 2)
         let gateway = FakeDevices()
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
@@ -171,7 +171,7 @@ struct ShardDispatcherTests {
         #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
     }
 
-    @Test func `a database that is away for longer than a lease loses no answer, and nothing is claimed meanwhile`()
+    @Test func `if the database cannot be reached for longer than a lease no answer is lost, and nothing is claimed meanwhile`()
         async throws
     {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
@@ -181,11 +181,11 @@ struct ShardDispatcherTests {
         let log = store.books.log
         let first = try #require(log.firstIndex(of: "failure"))
         let last = try #require(log.firstIndex(of: "settled"))
-        // One that was under way when the first attempt failed.
+        // This push was in flight when the first attempt failed.
         #expect(log[first..<last].count { $0 == "claim" } <= 1, "\(log)")
     }
 
-    @Test func `a stop does not wait for a database that stays away`() async {
+    @Test func `a stop does not wait for a database that cannot be reached`() async {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
         let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 3_600, drain: .zero)
         let running = Task { await dispatcher.run() }
@@ -195,7 +195,7 @@ struct ShardDispatcherTests {
         #expect(store.books.settled.isEmpty)
     }
 
-    @Test func `a claim says whose shards are in hand`() async {
+    @Test func `a claim names the runs whose shards this replica has`() async {
         let store = FakeStartStore([Self.shard(7, [Self.member(1)])])
         let valve = Valve()
         let gateway = FakeDevices { _ in
@@ -225,7 +225,7 @@ struct ShardDispatcherTests {
         #expect(store.books.extended.allSatisfy { $0 == [7] })
     }
 
-    @Test func `a stop sends no more, and records what was sent`() async {
+    @Test func `a stop sends nothing more, and records what was sent`() async {
         let store = FakeStartStore([Self.shard(1, (1...100).map { Self.member($0) })])
         let valve = Valve()
         let gateway = FakeDevices { _ in
@@ -246,7 +246,7 @@ struct ShardDispatcherTests {
     }
 }
 
-/// APNs for devices as tests script it.
+/// APNs for devices with scripted answers.
 final class FakeDevices: DeviceGateway {
     private let made = Mutex<[DevicePush]>([])
     private let answer: @Sendable (DevicePush) async -> APNsAnswer<Void>
@@ -264,7 +264,7 @@ final class FakeDevices: DeviceGateway {
 
     var pushes: [DevicePush] { made.withLock { $0 } }
 
-    /// Waits until a push under way is cancelled.
+    /// Waits until a push in flight is cancelled.
     func cancelled() async { for await _ in cancellations { return } }
 
     func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookDispatcherTests {
-    /// Messages that are due at once, and an account of what became of them.
+    /// Messages that are due at once. It records what happens to them.
     private final class Box: WebhookOutbox {
         struct Books {
             var waiting: [ClaimedWebhook]
@@ -58,7 +58,7 @@ struct WebhookDispatcherTests {
         }
     }
 
-    /// Answers as it is told, or only when it is cancelled.
+    /// Answers as the test says, or only when it is cancelled.
     private struct Door: WebhookGateway {
         var answer: WebhookAnswer?
         let entered = AsyncStream.makeStream(of: Void.self)
@@ -85,7 +85,7 @@ struct WebhookDispatcherTests {
             now: { Sample.now }, logger: Sample.logger)
     }
 
-    @Test func `every message is posted once and its verdict recorded, more than fit at a time too`() async throws {
+    @Test func `every message is posted once and its result recorded, even if there are more than fit at a time`() async throws {
         let messages = try (0..<100).map { _ in try Self.message() }
         let box = Box(messages, claimFailures: 1)
         let running = Task { await Self.dispatcher(box, Door(answer: .answered(status: 500))).run() }
@@ -98,7 +98,7 @@ struct WebhookDispatcherTests {
         #expect(statuses == [500])
     }
 
-    @Test func `what is not answered by the end of the drain is given back`() async throws {
+    @Test func `messages without an answer at the end of the drain are given back`() async throws {
         let message = try Self.message()
         let box = Box([message])
         let door = Door(answer: nil)

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct WorkLoopTests {
-    /// What a loop asked for and did. Each entry is yielded to `events`, too.
+    /// What a loop requested and did. Each entry is also yielded to `events`.
     private final class Journal: Sendable {
         enum Entry: Equatable {
             case claim(free: Int)
@@ -29,7 +29,7 @@ struct WorkLoopTests {
             written.yield(entry)
         }
 
-        /// Waits for so many entries that come from now on or were not waited for yet.
+        /// Waits for this number of entries that were not awaited before.
         func wait(for count: Int, where isWanted: (Entry) -> Bool) async {
             var left = count
             for await entry in events where isWanted(entry) {
@@ -55,7 +55,7 @@ struct WorkLoopTests {
         }
     }
 
-    /// Hours: nothing here happens because time has passed.
+    /// Hours, so that nothing happens here because time has passed.
     private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
         .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: Drain(drain))
     }
@@ -84,7 +84,7 @@ struct WorkLoopTests {
         if case .claim = entry { true } else { false }
     }
 
-    @Test func `no more is claimed than there are free places, and each place that is left is used again`() async {
+    @Test func `no more work is claimed than there are free places, and each freed place is used again`() async {
         let (journal, valve) = (Journal(), Valve())
         let loop = Self.loop(Self.settings(places: 3), Queue(0..<10), journal) { _ in await valve.pass() }
         let running = Task { await loop.run() }
@@ -99,7 +99,7 @@ struct WorkLoopTests {
         for case .claim(let free) in journal.all { #expect((1...3).contains(free)) }
     }
 
-    @Test func `a wake-up is followed by a round, also one that comes during a round`() async {
+    @Test func `a wake-up starts a round, even if it comes during a round`() async {
         let (journal, queue) = (Journal(), Queue([]))
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self)
         let loop = Self.loop(Self.settings(), queue, journal) { _ in }
@@ -114,7 +114,7 @@ struct WorkLoopTests {
         await running.value
     }
 
-    @Test func `a round that fails is followed by another`() async {
+    @Test func `a failed round is followed by another`() async {
         let failures = Mutex(3)
         let journal = Journal()
         let loop = WorkLoop<Int>(
@@ -135,7 +135,7 @@ struct WorkLoopTests {
         #expect(failures.withLock { $0 } == -1)
     }
 
-    @Test func `nothing is claimed while that is not allowed`() async {
+    @Test func `nothing is claimed while claims are not allowed`() async {
         let (journal, asked) = (Journal(), AsyncStream.makeStream(of: Void.self))
         let isAllowed = Atomic(false)
         let loop = Self.loop(
@@ -155,7 +155,7 @@ struct WorkLoopTests {
         await running.value
     }
 
-    @Test func `a stop lets what is under way end, and claims nothing more`() async {
+    @Test func `a stop lets running work end and claims nothing more`() async {
         let (journal, valve) = (Journal(), Valve())
         let queue = Queue([1])
         let loop = Self.loop(Self.settings(), queue, journal) { work in
@@ -171,7 +171,7 @@ struct WorkLoopTests {
         #expect(journal.all == [.claim(free: 1), .begun(1)])
     }
 
-    /// The journal of a loop that is stopped while it does what has no end but a cancellation.
+    /// The journal of a loop that is stopped while its work ends only by cancellation.
     private static func outlasting(_ drain: Drain) async -> [Journal.Entry] {
         let journal = Journal()
         let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)
@@ -188,7 +188,7 @@ struct WorkLoopTests {
         return journal.all
     }
 
-    @Test func `what outlasts the drain is cancelled`() async {
+    @Test func `work that takes longer than the drain is cancelled`() async {
         #expect(await Self.outlasting(Drain(.milliseconds(1))).last == .cancelled(1))
     }
 
@@ -197,7 +197,7 @@ struct WorkLoopTests {
         let end = drain.begin()
         try? await drain.wait()
         #expect(drain.begin() == end)
-        // Stopped when the time is over: what it does is cancelled at once, an hour of its own it has not.
+        // This loop is stopped after the drain is over, so its work is cancelled at once. It gets no drain of its own.
         #expect(await Self.outlasting(drain).last == .cancelled(1))
     }
 
@@ -209,11 +209,11 @@ struct WorkLoopTests {
         (.at(Sample.now), NextRound.shortest),
         (.at(Sample.now.addingTimeInterval(-10)), NextRound.shortest),
     ])
-    func `a loop sleeps until the next is due, within its bounds`(_ next: NextRound, _ pause: Duration) {
+    func `a loop sleeps until the next work is due, within its limits`(_ next: NextRound, _ pause: Duration) {
         #expect(next.pause(now: Sample.now, longest: .seconds(60)) == pause)
     }
 
-    @Test func `a costly round is followed by a rest, one that waited for the database by a short one`() {
+    @Test func `an expensive round is followed by a rest, and one that waited for the database by a short rest`() {
         var settings = Self.settings()
         settings.rest = .milliseconds(50)
         settings.restPerRound = 4

@@ -4,9 +4,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// An outage is told of once when it begins and once when it is over.
+/// An outage is logged once when it begins and once when it ends.
 struct OutageLogTests {
-    @Test func `a warning for an outage, however often it is tried, and a notice when it is over`() {
+    @Test func `an outage gives one warning, however many attempts fail, and a notice when it is over`() {
         let lines = LogLines()
         let log = OutageLog("the thing could not be read", lines.logger)
         let error = Problem(.storeUnavailable, "gone")

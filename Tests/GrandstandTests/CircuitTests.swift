@@ -8,7 +8,7 @@ struct CircuitTests {
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// A circuit that opened at `start` + minimumOutage.
+    /// A circuit that opened `minimumOutage` after `start`.
     private func opened() -> Circuit {
         var circuit = Circuit()
         for _ in 1..<Circuit.threshold { circuit.record(.failed, now: start, jitter: 1) }
@@ -17,13 +17,13 @@ struct CircuitTests {
         return circuit
     }
 
-    @Test func `closed, it admits whatever there is room for`() {
+    @Test func `a closed circuit admits every request that there is room for`() {
         var circuit = Circuit()
         #expect(circuit.admits(70, flying: 30, now: start) == 70)
         #expect(circuit.pause(now: start) == nil)
     }
 
-    @Test func `a broken connection's requests, all at once, do not open it; failures that go on do`() {
+    @Test func `the requests of one broken connection do not open the circuit, but continued failures do`() {
         var circuit = Circuit()
         for _ in 1...200 { circuit.record(.failed, now: after(0.1), jitter: 1) }
         #expect(circuit.isClosed)
@@ -34,19 +34,19 @@ struct CircuitTests {
         #expect(!circuit.isClosed)
     }
 
-    @Test func `open, nothing goes until its pause is over; then one, and no second before its answer`() {
+    @Test func `an open circuit admits nothing during its pause, then one request, and no second one before the answer`() {
         var circuit = opened()
         let opening = after(Circuit.minimumOutage)
         #expect(circuit.admits(100, flying: 5, now: opening) == 0)
         #expect(circuit.pause(now: opening) == 0.5)
         #expect(circuit.admits(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
         #expect(circuit.admits(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
-        // The probe was withheld for a reason of our own: another may go.
+        // The probe was withheld by this server, so another one may be sent.
         circuit.record(.silent, now: opening.addingTimeInterval(0.6), jitter: 1)
         #expect(circuit.admits(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
     }
 
-    @Test func `probes that fail come further apart, up to a bound; what was under way before changes nothing`() {
+    @Test func `failed probes get further apart, up to a maximum, and older requests change nothing`() {
         var circuit = opened()
         var now = after(Circuit.minimumOutage)
         var pauses: [TimeInterval] = []
@@ -61,7 +61,7 @@ struct CircuitTests {
         #expect(pauses == [0.5, 1, 2, 4, 5, 5])
     }
 
-    @Test func `any answer closes it`() {
+    @Test func `any answer closes the circuit`() {
         var circuit = opened()
         let changed = circuit.record(.alive, now: after(0.6), jitter: 1)
         #expect(changed)
@@ -76,7 +76,7 @@ struct CircuitTests {
         (.refused(APNsRefusal(status: 502, reason: APNsReason(rawValue: "HTTP502"))), .failed),
         (.unanswered("lost"), .failed), (.unsent("no connection"), .failed), (.withheld("no key"), .silent),
     ])
-    func `what an answer says of the host`(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
+    func `each answer shows whether the host works`(_ answer: APNsAnswer<Void>, _ outcome: Circuit.Outcome) {
         #expect(Circuit.Outcome(answer) == outcome)
     }
 }

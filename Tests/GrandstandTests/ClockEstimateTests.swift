@@ -6,8 +6,9 @@ internal import Testing
 struct ClockEstimateTests {
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// A look that left at `sent` seconds of the steady clock and took `trip`, while the other clock is `ahead` of the
-    /// wall clock, which agrees with the steady one. `share`: where on its way the answer was made.
+    /// A request for the other clock. It was sent at `sent` seconds of the steady clock and took `trip` seconds. The
+    /// other clock is `ahead` of the wall clock, which agrees with the steady clock. `share` is the part of the way at
+    /// which the answer was made.
     private func look(at sent: Double, trip: Double, ahead: Double = 0, share: Double = 0.5) -> ClockSample {
         ClockSample(
             sentAt: .seconds(sent), receivedAt: .seconds(sent + trip), wallSentAt: start.addingTimeInterval(sent),
@@ -15,12 +16,12 @@ struct ClockEstimateTests {
             told: start.addingTimeInterval(sent + trip * share + ahead))
     }
 
-    /// How far the estimate is from the other clock's origin.
+    /// The error of the estimate.
     private func error(_ estimate: ClockEstimate, ahead: Double = 0) throws -> Double {
         abs(try #require(estimate.origin) - (1_700_000_000 + ahead))
     }
 
-    @Test func `before the first look nothing is known; then the error is half a round trip at most`() throws {
+    @Test func `before the first answer nothing is known, and afterwards the error is at most half a round trip`() throws {
         var estimate = ClockEstimate()
         #expect(estimate.origin == nil)
         for share in [0.0, 0.3, 1] {
@@ -30,7 +31,7 @@ struct ClockEstimateTests {
         }
     }
 
-    @Test func `the look with the shortest round trip says most, until it is too long ago`() throws {
+    @Test func `the answer with the shortest round trip is used, until it is too old`() throws {
         var estimate = ClockEstimate()
         estimate.add(look(at: 0, trip: 1, share: 0))
         estimate.add(look(at: 2, trip: 0.002, share: 0))
@@ -41,20 +42,20 @@ struct ClockEstimateTests {
     }
 
     @Test(arguments: [-3_600.0, -0.5, 0.5, 20])
-    func `a clock that was set, or another machine's, counts at once`(by seconds: Double) throws {
+    func `a clock that was set, or another machine's clock, counts at once`(by seconds: Double) throws {
         var estimate = ClockEstimate()
         for n in 0..<8 { estimate.add(look(at: Double(n), trip: 0.001)) }
         estimate.add(look(at: 10, trip: 0.1, ahead: seconds))
         #expect(try error(estimate, ahead: seconds) <= 0.05 + 1e-6)
     }
 
-    @Test func `the wall clock's lead is what is certain, however it was set and however long the look took`() {
+    @Test func `the lead of the wall clock is only as large as is certain`() {
         let behind = look(at: 3, trip: 0.4, ahead: 5)
         #expect(behind.lead.lowerBound <= -5 && behind.lead.upperBound >= -5)
         #expect(ClockStanding(lead: behind.lead) == .off)
-        // It took longer than the clocks are apart: nothing is certain.
+        // The request took longer than the difference between the clocks, so nothing is certain.
         #expect(ClockStanding(lead: look(at: 3, trip: 6, ahead: 2.5).lead) == .right)
-        // The wall clock was set back while the answer was on its way.
+        // The wall clock was set back before the answer came.
         let odd = ClockSample(
             sentAt: .zero, receivedAt: .seconds(1), wallSentAt: start.addingTimeInterval(20), wallReceivedAt: start,
             told: start)
@@ -64,12 +65,12 @@ struct ClockEstimateTests {
     @Test(arguments: [
         (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
     ])
-    func `beyond 2 s it is told, beyond 10 s it is unusable, either way`(seconds: Double, standing: ClockStanding) {
+    func `a difference of more than 2 s is reported, and one of more than 10 s is unusable, in both directions`(seconds: Double, standing: ClockStanding) {
         #expect(ClockStanding(lead: seconds...seconds) == standing)
         #expect(ClockStanding(lead: -seconds...(-seconds)) == standing)
     }
 
-    @Test func `close to a bound it does not change at every look`() {
+    @Test func `near a limit the result does not change with every answer`() {
         #expect(ClockStanding(lead: 1.9...1.9, before: .off) == .off)
         #expect(ClockStanding(lead: 1.7...1.7, before: .off) == .right)
         #expect(ClockStanding(lead: 9.5...9.5, before: .unusable) == .unusable)

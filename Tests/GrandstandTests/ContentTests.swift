@@ -22,14 +22,14 @@ struct ContentTests {
         ("1", "1.0"), ("1", "10e-1"), ("0", "-0.0"), ("1e400", "10e399"), ("0.5", "5E-1"),
         ("123456789012345678901", "123456789012345678901.0"),
     ])
-    func `numbers are the same by their exact values`(one: String, other: String) {
+    func `numbers are equal if their exact values are`(one: String, other: String) {
         #expect(JSONNumber(one) == JSONNumber(other))
     }
 
     @Test(arguments: [
         ("1", "2"), ("-2", "-1"), ("-1", "0"), ("9", "10"), ("0.09", "0.1"), ("9007199254740992", "9007199254740993"),
     ])
-    func `numbers are in order`(smaller: String, larger: String) {
+    func `numbers are compared by value`(smaller: String, larger: String) {
         #expect(JSONNumber(smaller) < JSONNumber(larger))
         #expect(!(JSONNumber(larger) < JSONNumber(smaller)))
     }
@@ -40,7 +40,7 @@ struct ContentTests {
         #expect(!one.isSame(as: try Self.value(#"{"b":[1,{}],"a":1}"#)))
     }
 
-    @Test func `members that do not count may differ, come and go`() throws {
+    @Test func `ignored members may change, appear and disappear`() throws {
         let (old, new) = (
             try Self.value(#"{"home": 1, "meta": {"clock": "1"}}"#), try Self.value(#"{"home": 1, "meta": {}}"#)
         )
@@ -65,7 +65,7 @@ struct ContentTests {
         #expect(Stamp(text: stamp.text) == stamp)
     }
 
-    @Test func `a stamp within an object that is not there is left out`() throws {
+    @Test func `a stamp is left out if the object around it does not exist`() throws {
         let stamp = try #require(Stamp(text: "unix /meta/at"))
         #expect(stamp.applied(to: Array("{}".utf8), timestamp: 1) == Array("{}".utf8))
         #expect(stamp.applied(to: Array(#"{"meta":{}}"#.utf8), timestamp: 1) == Array(#"{"meta":{"at":1}}"#.utf8))
@@ -81,13 +81,13 @@ struct ContentTests {
         (##"{"anyOf": [{"$ref": "#"}]}"##, "/versions/0/schema"),
         (#"{"type": "whole"}"#, "/versions/0/schema/type"),
     ])
-    func `a schema that is not understood is refused with its place`(schema: String, pointer: String) throws {
+    func `a schema with an unsupported keyword is refused with its place`(schema: String, pointer: String) throws {
         let problem = #expect(throws: Problem.self) { try Self.schema(schema) }
         #expect(
             problem?.errors.map(\.pointer).contains { $0.hasPrefix(pointer) } == true, "\(String(describing: problem))")
     }
 
-    @Test func `a fault has its place, what is wanted, and the versions that it breaks`() throws {
+    @Test func `a fault has its place, the expected value, and the versions it concerns`() throws {
         let type = try Self.type(
             #"""
             {"versions": [
@@ -105,7 +105,8 @@ struct ContentTests {
 
     // MARK: Work
 
-    /// What a check, a rule or an alert may take on a busy machine: without bounds, each of these took many times as long.
+    /// The time limit of a check, a rule or an alert on a busy machine. Without limits on the work, each of these takes
+    /// much longer.
     private static let soon = Duration.seconds(2)
 
     @Test func `a chain of references is refused with its place`() throws {
@@ -117,7 +118,7 @@ struct ContentTests {
         #expect(longest.faults(of: Array(#"{"a":{"a":1}}"#.utf8), at: "").isEmpty)
     }
 
-    /// Schemas that pass one value on `count` times before they look at it.
+    /// Schemas that refer `count` times to another schema before they check a value.
     private static func chain(_ count: Int) -> String {
         let links = (0..<count).map { ##""a\##($0)": {"$ref": "#/$defs/a\##($0 + 1)"}"## }.joined(separator: ",")
         return ##"""
@@ -126,7 +127,7 @@ struct ContentTests {
             """##
     }
 
-    @Test func `a content that goes deeper than the stack is not checked to its end`() async throws {
+    @Test func `the check of a deeply nested content ends early and needs no deep stack`() async throws {
         let type = try Self.schema(Self.chain(14))
         let content = String(repeating: #"{"a":"#, count: 120) + "1" + String(repeating: "}", count: 120)
         let faults = await Task.detached { type.faults(of: Array(content.utf8), at: "/contentState") }.value
@@ -152,7 +153,7 @@ struct ContentTests {
             #"{"properties": {"a": {"items": {"required": [\#((0..<7_000).map { "\"n\($0)\"" }.joined(separator: ","))]}}}}"#,
             #"{"a":[\#(repeated("{}", 300))]}"#
         ),
-        // Choices that are compared value by value.
+        // Enumerations whose values are compared one by one.
         (
             #"{"properties": {"a": {"items": {"enum": [\#((0..<2_000).map { "[1,2,[\($0)]]" }.joined(separator: ","))]}}}}"#,
             #"{"a":[\#(repeated("[1,2,[-1]]", 400))]}"#
@@ -171,7 +172,7 @@ struct ContentTests {
         #expect(!faults.isEmpty && faults.count <= FaultList.limit)
     }
 
-    @Test func `a hundred rules about a long array take no time worth naming`() throws {
+    @Test func `a hundred rules about a long array take almost no time`() throws {
         let rule = ##"{"when": {"appears": "/a"}, "alert": {"title": "New"}}"##
         let type = try Self.schema("{}", ##", "rules": {"rings": [\##(Self.repeated(rule, 100))]}"##)
         let numbers = (0..<1_000).map(String.init)
@@ -183,7 +184,7 @@ struct ContentTests {
         #expect(outcome == .update)
     }
 
-    @Test func `an item that stands once more appears`() throws {
+    @Test func `an item that occurs one more time counts as added`() throws {
         let type = try Self.schema(
             "{}", ##", "rules": {"rings": [{"when": {"appears": "/a"}, "alert": {"title": "New"}}]}"##)
         let old = try Self.value(#"{"a": [{"x": 1, "y": [2]}, 3]}"#)
@@ -193,7 +194,7 @@ struct ContentTests {
         #expect(StateChange(from: old, to: more, by: type).outcome == .rings)
     }
 
-    @Test func `an alert is not filled beyond what a message may have`() throws {
+    @Test func `an alert is not longer than a message may be`() throws {
         let body = String(repeating: "{a}", count: 1_000)
         let type = try Self.schema(
             "{}", #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "T", "body": "\#(body)"}}]}"#)
@@ -216,7 +217,7 @@ struct ContentTests {
         #expect(type.faults(of: Array("{}".utf8), at: "").isEmpty)
     }
 
-    @Test func `a content type reads what it wrote`() throws {
+    @Test func `a written content type is read as the same`() throws {
         let type = try Self.schema(
             "{}", #", "stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"], "quietInterval": 60}"#)
         let again = try ContentType(
@@ -233,7 +234,7 @@ struct ContentTests {
         (#"{"when": {"changes": "/home"}, "alert": {}}"#, "/rules/rings/0/alert"),
         (#"{"when": {"changes": "/home"}}"#, "/rules/rings/0/alert"),
     ])
-    func `a rule that cannot ring is refused with its place`(rule: String, pointer: String) throws {
+    func `a rule that can never ring is refused with its place`(rule: String, pointer: String) throws {
         let problem = #expect(throws: Problem.self) { try Self.schema("{}", #", "rules": {"rings": [\#(rule)]}"#) }
         #expect(
             problem?.errors.map(\.pointer).contains { $0.hasPrefix(pointer) } == true, "\(String(describing: problem))")
@@ -274,14 +275,14 @@ struct StateChangeTests {
     ]
 
     @Test(arguments: changes)
-    func `a difference has its outcome`(what: String, new: String, outcome: StateOutcome, rule: Int?) throws {
+    func `each difference has its outcome`(what: String, new: String, outcome: StateOutcome, rule: Int?) throws {
         let change = StateChange(
             from: try ContentTests.value(Self.old), to: try ContentTests.value(new), by: Self.type)
         #expect(change.outcome == outcome, "\(what)")
         #expect(change.rule == rule, "\(what)")
     }
 
-    @Test func `an alert has the members of both states`() throws {
+    @Test func `an alert can contain members of both states`() throws {
         let rule = try #require(Self.type?.rules.rings.first)
         let (old, new) = (try ContentTests.value(Self.old), try ContentTests.value(#"{"home": 2, "name": "Rapid"}"#))
         #expect(
@@ -291,7 +292,7 @@ struct StateChangeTests {
         #expect(String(decoding: german, as: UTF8.self) == #"{"title":"Tor für Rapid"}"#)
     }
 
-    @Test func `quiet messages take turns, and the newest gets the next one`() {
+    @Test func `quiet messages wait for their turn, and the newest one is sent`() {
         let rules = StateRules()
         let now = Date(timeIntervalSince1970: 1_000)
         #expect(rules.quietTurn(after: nil, at: now) == now)
@@ -324,21 +325,21 @@ struct StateChangeTests {
         #expect(decision.notBefore == nil)
     }
 
-    @Test func `a quiet change is an update of priority 5 that has its turn`() throws {
+    @Test func `a quiet change is an update of priority 5 that waits for its turn`() throws {
         let decision = try Self.decide(Self.old.replacing(#""clock": "1""#, with: #""clock": "2""#))
         #expect(decision.outcome == .quiet)
         #expect(decision.request?.priority == .powerAware)
         #expect(decision.notBefore == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func `the last state is an end, also where nothing differs`() throws {
+    @Test func `the last state is an end, even if nothing differs`() throws {
         let decision = try Self.decide(Self.old, isFinal: true)
         #expect(decision.outcome == .end)
         #expect(decision.request?.payload.event == .end)
         #expect(try Self.decide(Self.old, isFinal: true, isOver: true).outcome == .unchanged)
     }
 
-    @Test func `a sequence that is not above the last is stale, but for the same content`() throws {
+    @Test func `a sequence that is not higher than the last is refused, unless the content is the same`() throws {
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 4, last: 5) }
         #expect(throws: Problem.self) { try Self.decide(Self.old, sequence: 4, last: 5) }
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5) }

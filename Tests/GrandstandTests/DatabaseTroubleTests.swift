@@ -1,19 +1,19 @@
 internal import Grandstand
 internal import Testing
 
-/// What is wrong with a database is told apart by SQLSTATE, by libpq's words, or by how a statement ended.
+/// The kinds of database faults are distinguished by SQLSTATE, by libpq's message, or by how a statement ended.
 struct DatabaseTroubleTests {
     @Test(arguments: [
         ("53100", DatabaseTrouble.diskFull), ("53200", .serverFault), ("58030", .serverFault),
         ("53300", .tooFewConnections), ("25006", .readOnly), ("28P01", .accessRefused), ("3D000", .accessRefused),
         ("42501", .accessRefused), ("57P01", .unreachable), ("57P03", .unreachable),
     ])
-    func `the server's code tells`(sqlState: String, trouble: DatabaseTrouble) {
+    func `the server's error code decides`(sqlState: String, trouble: DatabaseTrouble) {
         #expect(DatabaseTrouble(.refused, sqlState: sqlState, message: "") == trouble)
     }
 
     @Test(arguments: ["23505", "40001", "57014", "42601"])
-    func `a refusal of the statement says nothing of the database`(sqlState: String) {
+    func `a refused statement is not a fault of the database`(sqlState: String) {
         #expect(DatabaseTrouble(.refused, sqlState: sqlState, message: "No space left on device") == nil)
     }
 
@@ -33,17 +33,17 @@ struct DatabaseTroubleTests {
         (#"could not translate host name "db" to address: Name or service not known"#, .unreachable),
         (#"root certificate file "/etc/x.pem" does not exist"#, .unreachable),
     ])
-    func `libpq's words tell why no connection was made`(message: String, trouble: DatabaseTrouble) {
+    func `libpq's message shows why no connection was opened`(message: String, trouble: DatabaseTrouble) {
         #expect(DatabaseTrouble(.connecting, sqlState: nil, message: message) == trouble)
     }
 
-    @Test func `how a statement ended tells the rest`() {
+    @Test func `otherwise the end of the statement decides`() {
         #expect(DatabaseTrouble(.lost, sqlState: nil, message: "") == .unreachable)
         #expect(DatabaseTrouble(.timedOut, sqlState: nil, message: "") == .slow)
         #expect(DatabaseTrouble(.unconfirmed, sqlState: nil, message: "") == .standbyAway)
     }
 
-    @Test func `each has words of its own, and says what to do`() {
+    @Test func `each kind has its own text, which says what to do`() {
         let all = DatabaseTrouble.allCases
         #expect(Set(all.map(\.finding)).count == all.count)
         #expect(Set(all.map(\.advice)).count == all.count)

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import JSON
 internal import Testing
 
-/// What an organiser is told when a declaration moves an event or takes an audience away.
+/// The warnings for a declaration that moves an event or removes an audience.
 struct DeclarationWarningsTests {
     private typealias Scheduled = DeclarationWarnings.Scheduled
 
@@ -31,7 +31,7 @@ struct DeclarationWarningsTests {
         }
     }
 
-    @Test func `messages with a time of their own keep it when the event moves: one warning says so`() {
+    @Test func `one warning says that messages with a fixed time keep it when the event moves`() {
         let own = [Scheduled(sendAt: Self.at(60)), Scheduled(sendAt: Self.at(90))]
         let told = Self.declared(7_200)
         #expect(told.moving(own, from: Self.times(7_200)).isEmpty)
@@ -45,7 +45,7 @@ struct DeclarationWarningsTests {
         #expect(Self.declared(nil).moving(own, from: Self.times(3_600)).count == 1)
     }
 
-    @Test func `messages that count from the start move without a word, unless that makes them late or past`() {
+    @Test func `messages relative to the start move without a warning, unless they become late or past`() {
         let relative = [Scheduled(sendAt: Self.at(3_000), afterStart: -600)]
         #expect(Self.declared(7_200, 9_000).moving(relative, from: Self.times(3_600, 9_000)).isEmpty)
         let past = Self.declared(300).moving(relative, from: Self.times(3_600))
@@ -56,7 +56,7 @@ struct DeclarationWarningsTests {
         #expect(unknown.count == 1)
         #expect(unknown.first?.contains("keep their times") == true)
         #expect(unknown.first?.contains(RFC3339.text(Self.at(3_000))) == true)
-        // Its new time counts.
+        // The event's new time counts.
         let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
         let late = Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500))
         #expect(
@@ -65,7 +65,7 @@ struct DeclarationWarningsTests {
             ])
     }
 
-    @Test func `an audience that is removed without an end is told with its followers`() throws {
+    @Test func `removing an audience without an end gives a warning with the number of followers`() throws {
         func removed(_ variant: String?, _ channelID: String?, _ hasTokens: Bool) throws -> DeclarationWarnings.Removed
         {
             .init(
@@ -81,7 +81,7 @@ struct DeclarationWarningsTests {
         #expect(told[1].contains("have tokens") && !told[1].contains("channel a=="))
     }
 
-    @Test func `a start whose cards are out of date from the first is told`() {
+    @Test func `a start whose content is stale from the beginning gives a warning`() {
         func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
             Self.declared(
                 3_600,

@@ -30,19 +30,19 @@ struct DeliveryPlanTests {
         try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
     }
 
-    @Test func `left out: 0 where nothing is stored, now + 8 h where it is`() throws {
+    @Test func `without an expiration it is 0 where nothing is stored, and in 8 h where a message is stored`() throws {
         #expect(try expirations(request()) == [0, epoch + 28_800])
     }
 
-    @Test func `expiresIn: 0 where nothing is stored, the epoch where it is; the deadline is the same for both`() throws
+    @Test func `expiresIn gives 0 where nothing is stored and the time where a message is stored, with the same deadline`() throws
     {
         let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
         #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 301])
         #expect(plan.expiresAt == now.addingTimeInterval(300))
     }
 
-    /// At 0.999 s a header that is rounded down has passed one second before the deadline has.
-    @Test func `until the deadline the header has not passed, and it is never more than 8 h ahead`() throws {
+    /// The header is rounded down to seconds, so at 0.999 s it passes before the deadline.
+    @Test func `until the deadline the header's time has not passed, and it is at most 8 h ahead`() throws {
         for fraction in [0, 0.000_001, 0.25, 0.5, 0.999, 0.999_999] {
             let now = Date(timeIntervalSince1970: Double(epoch) + fraction)
             let requests = [
@@ -60,11 +60,11 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test func `apnsExpiration 0 goes to both`() throws {
+    @Test func `apnsExpiration 0 is sent under both policies`() throws {
         #expect(try expirations(request(apnsExpiration: 0)) == [0, 0])
     }
 
-    @Test func `a nonzero apnsExpiration is refused where nothing is stored, in the past, and beyond 8 h`() throws {
+    @Test func `an apnsExpiration other than 0 is refused where nothing is stored, in the past, and beyond 8 h`() throws {
         for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
             #expect {
                 try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)
@@ -74,7 +74,7 @@ struct DeliveryPlanTests {
         #expect(plan.items.map(\.apnsExpiration) == [epoch + 28_800])
     }
 
-    @Test func `priority: 10 with an alert or for an end, else 5, or as asked`() throws {
+    @Test func `the priority is 10 with an alert or for an end, otherwise 5, unless it is given`() throws {
         let cases: [(BroadcastRequest, APNsPriority)] = [
             (request(), .powerAware), (request(alert: "{}"), .immediate), (request(.end), .immediate),
             (request(alert: "{}", priority: .lowest), .lowest),
@@ -84,7 +84,7 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test func `the body may have 5,120 bytes and not one more`() throws {
+    @Test func `a body may have at most 5,120 bytes`() throws {
         let overhead = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
         let largest = request(stateSize: APNsLimits.broadcastPayload - overhead)
         #expect(try DeliveryPlan(largest, audiences: [stored], now: now).warnings.count == 1)
@@ -103,7 +103,7 @@ struct DeliveryPlanTests {
         #expect(try DeliveryPlan(request(stateSize: 4_097), audiences: [stored], now: now).warnings.count == 1)
     }
 
-    @Test func `a dismissal more than four hours after the end goes is refused; one of the past is Apple's "at once"`()
+    @Test func `a dismissal more than four hours after the end is refused, and one in the past means at once`()
         throws
     {
         let latest = epoch + 14_400
@@ -122,7 +122,7 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test func `only the audiences asked for are reached; others' are refused`() throws {
+    @Test func `only the requested audiences get the message, and unknown ones are refused`() throws {
         var request = request()
         request.audiences = [AudienceSelector(stored.id), AudienceSelector(stored.id)]
         #expect(try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.audience) == [stored])

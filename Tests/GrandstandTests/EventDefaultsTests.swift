@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import JSON
 internal import Testing
 
-/// What an event says for messages that say nothing themselves, and when its channels open.
+/// An event's defaults for messages without their own values, and the time when its channels open.
 struct EventDefaultsTests {
     private let now = Date(timeIntervalSince1970: 1_000.75)
     private let defaults = EventDefaults(
@@ -15,16 +15,16 @@ struct EventDefaultsTests {
         BroadcastRequest(payload: BroadcastPayload(event: event, contentState: Array("{}".utf8)))
     }
 
-    @Test func `a message that says nothing has them`() {
+    @Test func `a message without its own values gets the defaults`() {
         let filled = request(.update).filled(by: defaults, at: now)
-        // Below an audience's own, so it is no word of the message.
+        // An audience's priority comes before it, so it is not part of the message.
         #expect(filled.priority == nil && filled.eventPriority == .immediate)
         #expect(filled.expiresIn == 60)
         #expect(filled.payload.staleDate == 1_300)
         #expect(filled.payload.relevanceScore == Array("7.50".utf8))
     }
 
-    @Test func `its own fields win, a header it sets as well`() {
+    @Test func `a message's own values come first, even one set by a header`() {
         var own = request(.update)
         own.priority = .powerAware
         own.apnsExpiration = 0
@@ -38,13 +38,13 @@ struct EventDefaultsTests {
         #expect(timed.filled(by: defaults, at: now).expiresIn == 10)
     }
 
-    @Test func `an end does not expire before its time, and no defaults change nothing`() {
+    @Test func `an end does not expire early, and without defaults nothing changes`() {
         #expect(request(.end).filled(by: defaults, at: now).expiresIn == nil)
         #expect(request(.end).filled(by: defaults, at: now).payload.staleDate == 1_300)
         #expect(request(.update).filled(by: EventDefaults(), at: now) == request(.update))
     }
 
-    @Test func `they are read as they are written`() throws {
+    @Test func `written defaults are read as the same`() throws {
         for written in [defaults, EventDefaults(), EventDefaults(staleAfter: 43_200)] {
             #expect(try EventDefaults(parsing: JSONWriter.text(Contract.EventDefaults(written))) == written)
         }
@@ -52,7 +52,7 @@ struct EventDefaultsTests {
         #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }
     }
 
-    @Test func `channels open at a time, or so long before the beginning, wherever that is moved`() throws {
+    @Test func `channels open at a fixed time, or at a time before the start that moves with it`() throws {
         let key = try #require(EventKey(rawValue: "derby"))
         var event = EventSpecification(key: key, name: "Derby", audiences: [])
         #expect(event.opensAt == nil)
@@ -65,7 +65,7 @@ struct EventDefaultsTests {
         #expect(event.reaches(beyond: now))
     }
 
-    @Test func `what cannot be taken back is said for each audience`() throws {
+    @Test func `what cannot be undone is reported for each audience`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
         func part(_ environment: APNsEnvironment, lost: String? = nil, ended: Bool = false) -> Reopening.Part {
             Reopening.Part(

@@ -19,18 +19,18 @@ struct ForecastTests {
         #expect(forecast == Forecast(peak: 3, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
     }
 
-    @Test func `the first moment above the limit is told`() {
+    @Test func `the first time above the limit is found`() {
         let forecast = Forecast(spans: [span(10, nil), span(20, nil), span(30, nil)], limit: 2, now: now)
         #expect(forecast.exceedsAt == Date(timeIntervalSince1970: 30))
         #expect(forecast.peak == 3)
     }
 
-    @Test func `what is over does not count, what is open counts from now`() {
+    @Test func `past spans do not count, and open ones count from now`() {
         let forecast = Forecast(spans: [span(-20, -10), span(-5, nil)], limit: 1, now: now)
         #expect(forecast == Forecast(peak: 1, peakAt: now, exceedsAt: nil))
     }
 
-    @Test func `what is held counts now, however its times were moved, and gives its place back at its time`() {
+    @Test func `a held channel counts now, even if its times were moved, and is freed at its time`() {
         let moved = Forecast(spans: [span(50, 60, isHeld: true), span(20, 30)], limit: 5, now: now)
         #expect(moved == Forecast(peak: 2, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
         let late = Forecast(spans: [span(-20, -10, isHeld: true)], limit: 0, now: now)
@@ -52,13 +52,13 @@ struct ChannelTenureTests {
             lastMessageAt: last.map(hours), overAt: over.map(hours))
     }
 
-    @Test func `without an end, an event closes twelve hours after endsAt or its last message`() {
+    @Test func `without an end an event closes twelve hours after endsAt or its last message`() {
         #expect(tenure.closes(course(ends: 2)) == hours(14))
         #expect(tenure.closes(course(ends: 2, last: 5)) == hours(17))
         #expect(tenure.closes(course(ends: 2, last: 1)) == hours(14))
     }
 
-    @Test func `without endsAt, after the quiet time, counted from the last sign of life`() {
+    @Test func `without endsAt it closes after the quiet time, counted from its last activity`() {
         #expect(tenure.closes(course()) == hours(48))
         #expect(tenure.closes(course(last: 5)) == hours(53))
         #expect(tenure.closes(course(starts: 100, last: 5)) == hours(148))
@@ -66,15 +66,15 @@ struct ChannelTenureTests {
     }
 
     @Test
-    func `an event is overdue from the end it declared on; without one, from when the clock should have closed it`() {
+    func `an event is overdue after its declared end, or after the time when it should have expired`() {
         #expect(tenure.overdueSince(course(ends: 2, last: 5)) == hours(2))
         #expect(tenure.overdueSince(course(starts: 1, last: 5)) == hours(53))
-        // Over: from when its channel was to be deleted.
+        // The event is over, and counts from the time when its channel was to be deleted.
         #expect(tenure.overdueSince(course(ends: 2, over: 3)) == nil)
         #expect(tenure.overdueSince(course(ends: 2, over: 3), retireAt: hours(7)) == hours(7))
     }
 
-    @Test func `a place comes free when nothing holds it any more`() {
+    @Test func `a place is free when nothing needs it any longer`() {
         func frees(
             _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,
             at: Double = 0
@@ -83,21 +83,21 @@ struct ChannelTenureTests {
                 course, hasAudience: hasAudience, storagePolicy: stored ? .mostRecentMessageStored : .noMessageStored,
                 neededUntil: needed.map(hours), now: hours(at))
         }
-        // An end at its time; APNs stores it for eight hours where the policy says so.
+        // An end at its time. Under one policy, APNs stores it for eight hours.
         #expect(frees(course(ends: 2)) == hours(6))
         #expect(frees(course(ends: 2), stored: true) == hours(10))
-        // Overdue, and quiet.
+        // The event is overdue and quiet.
         #expect(frees(course(ends: 2), stored: true, at: 3) == hours(18))
         #expect(frees(course(), at: 3) == hours(52))
         #expect(frees(course(), needed: 60, at: 3) == hours(60))
-        // Over, and an audience that was removed.
+        // The event is over, and an audience was removed.
         #expect(frees(course(ends: 2, over: 1), at: 1) == hours(5))
         #expect(frees(course(ends: 2, over: 1), needed: 8, at: 1) == hours(8))
         #expect(frees(course(ends: 2, over: 1), at: 30) == hours(30))
         #expect(frees(course(ends: 90), hasAudience: false, at: 1) == hours(5))
     }
 
-    @Test func `the course has every change, and of those close together the highest, then what goes on`() {
+    @Test func `the course has every change, only the highest of those close together, and the final number`() {
         let now = Date(timeIntervalSince1970: 0)
         func at(_ minutes: Double) -> Date { now.addingTimeInterval(60 * minutes) }
         let spans = [
@@ -109,7 +109,7 @@ struct ChannelTenureTests {
         #expect(points.map(\.at) == [at(60), at(75), at(120), at(200)])
         #expect(points.map(\.count) == [3, 1, 0, 1])
         #expect(Forecast.course(spans: [], now: now).isEmpty)
-        // However many events there are, the course stays short.
+        // The course stays short, however many events there are.
         let many = (0..<5_000).map { Forecast.Span(opensAt: at(Double($0)), closesAt: at(Double($0) + 90)) }
         #expect(Forecast.course(spans: many, now: now).count < 1_000)
     }

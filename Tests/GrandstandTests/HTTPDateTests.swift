@@ -8,7 +8,7 @@ struct HTTPDateTests {
         (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
         (1_795_305_600, "Sun, 22 Nov 2026 00:00:00 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
     ])
-    func `a second is written as RFC 9110 has it, and read back`(_ second: Int, _ text: String) {
+    func `a time is written in the form of RFC 9110 and read as the same`(_ second: Int, _ text: String) {
         #expect(HTTPDate.text(second) == text)
         #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: Double(second)))
     }

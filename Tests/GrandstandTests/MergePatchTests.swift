@@ -23,17 +23,17 @@ struct MergePatchTests {
         (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#), ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
         ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
     ])
-    func `as the RFC has it`(target: String, patch: String, result: String) throws {
+    func `the RFC's examples give their results`(target: String, patch: String, result: String) throws {
         #expect(try apply(patch, to: target) == result)
     }
 
-    @Test func `what is not named keeps its bytes`() throws {
+    @Test func `members that a patch does not name keep their bytes`() throws {
         #expect(
             try apply(#"{"b": 2}"#, to: #"{"a": { "x" : 1.0, "y":"\u00fc" }, "b": 1}"#)
                 == #"{"a":{ "x" : 1.0, "y":"\u00fc" },"b":2}"#)
     }
 
-    @Test func `a reader that takes null for absent still sees the names that were taken away`() throws {
+    @Test func `the names of removed members are kept for readers that treat null as absent`() throws {
         #expect(
             try apply(#"{"a":null,"z":null,"c":{"d":null}}"#, to: #"{"a":1,"c":{"d":2}}"#, keepsNulls: true)
                 == #"{"a":null,"c":{},"z":null}"#)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// The differences of a message to one token: its bytes, its limit, and what APNs' answers mean.
+/// The rules of a message to one token: its bytes, its limit, and the meaning of APNs' answers.
 struct PushRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -14,7 +14,7 @@ struct PushRuleTests {
     @Test(arguments: [
         (410, APNsReason.unregistered), (410, .expiredToken), (400, .badDeviceToken), (400, .deviceTokenNotForTopic),
     ])
-    func `a token that is no good rejects for good and casts no doubt on a channel`(
+    func `an invalid token rejects the message finally and does not affect a channel`(
         status: Int, reason: APNsReason
     ) {
         let refusal = APNsRefusal(status: status, reason: reason)
@@ -23,7 +23,7 @@ struct PushRuleTests {
         }
     }
 
-    @Test func `silence repeats an update and never a start; what did not leave repeats both`() {
+    @Test func `without an answer an update is repeated and a start is not, and what was not sent is repeated`() {
         #expect(Self.verdict(.unanswered("timeout"), of: .start) == .unknown(reason: "timeout"))
         let others: [(APNsAnswer<Void>, Verdict.Subject)] = [
             (.unanswered("timeout"), .push), (.unsent("no connection"), .start), (.withheld("no key"), .start),
@@ -37,7 +37,7 @@ struct PushRuleTests {
         }
     }
 
-    @Test func `a start has its keys and the organiser's bytes`() {
+    @Test func `a start has its own keys and the organiser's bytes`() {
         var payload = BroadcastPayload(
             event: .start, contentState: Array(#"{"n": 1.0}"#.utf8), alert: Array(#"{"title":"t"}"#.utf8),
             start: .init(attributesType: Array(#""M""#.utf8), attributes: Array(#"{ "a":1}"#.utf8), input: .token))
@@ -55,7 +55,7 @@ struct PushRuleTests {
         String(decoding: payload.body(timestamp: 7), as: UTF8.self)
     }
 
-    @Test func `4,096 bytes are taken, one more is refused with the limit that holds`() throws {
+    @Test func `4,096 bytes are accepted, and one more is refused with the limit`() throws {
         let audience = Audience(
             bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production,
             storagePolicy: .mostRecentMessageStored)

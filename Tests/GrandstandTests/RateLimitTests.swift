@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// Token buckets, at times the test says.
+/// Token buckets with a clock that the test controls.
 struct RateLimitTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
     private let policy = RateLimit.Policy(rate: 2, burst: 4)
 
-    @Test func `a full bucket lets the burst through and then says when to come again`() {
+    @Test func `a full bucket accepts its burst, and then says when to retry`() {
         var limit = RateLimit(policy, at: start)
         for remaining in [3, 2, 1, 0] {
             let standing = limit.take(policy, at: start)
@@ -21,7 +21,7 @@ struct RateLimitTests {
         #expect(refused.reset == 1)
     }
 
-    @Test func `after the time it said, a request is let through`() {
+    @Test func `after that time a request is accepted`() {
         let slow = RateLimit.Policy(rate: 0.1, burst: 1)
         var limit = RateLimit(slow, at: start)
         let standings = [0, 0, 9.9, 10].map { limit.take(slow, at: start + $0) }
@@ -29,7 +29,7 @@ struct RateLimitTests {
         #expect(standings[1].reset == 10)
     }
 
-    @Test func `it never holds more than the burst, and a clock that goes back gives nothing`() {
+    @Test func `a bucket never has more than its burst, and gains nothing from a clock that goes back`() {
         var limit = RateLimit(policy, at: start)
         let remaining = [1_000, 0, 0].map { limit.take(policy, at: start + $0).remaining }
         #expect(remaining == [3, 2, 1])
@@ -38,8 +38,8 @@ struct RateLimitTests {
     }
 
     @Test(arguments: ["a", "8f0c-1d2e", "trace/1:2@x+y=.z_", String(repeating: "x", count: 128)])
-    func `a request may be named`(text: String) { #expect(RequestID(rawValue: text)?.rawValue == text) }
+    func `a request may have a name`(text: String) { #expect(RequestID(rawValue: text)?.rawValue == text) }
 
     @Test(arguments: ["", "a b", "a\nb", "ä", "a\"b", "<x>", String(repeating: "x", count: 129)])
-    func `what would spoil a log names no request`(text: String) { #expect(RequestID(rawValue: text) == nil) }
+    func `a name that would damage a log is ignored`(text: String) { #expect(RequestID(rawValue: text) == nil) }
 }

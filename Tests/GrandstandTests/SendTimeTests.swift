@@ -4,7 +4,7 @@ internal import Grandstand
 internal import JSON
 internal import Testing
 
-/// When a broadcast is sent, and what its organiser is told of its times.
+/// When a broadcast is sent, and the warnings about its times.
 struct SendTimeTests {
     private static let now = Date(timeIntervalSince1970: 1_795_300_000)
     private let key: EventKey
@@ -27,7 +27,7 @@ struct SendTimeTests {
         EventTimes(startsAt: startsAt.map(now.addingTimeInterval), endsAt: endsAt.map(now.addingTimeInterval))
     }
 
-    @Test func `a time may count from the start of the event, before it and after it`() throws {
+    @Test func `a time may be relative to the start of the event`() throws {
         for (seconds, at) in [(-600, 3_000.0), (0, 3_600), (60, 3_660)] {
             let timed = try Self.request(afterStart: seconds).timed(by: Self.times(3_600), for: .event(key))
             #expect(timed.sendAt == Self.now.addingTimeInterval(at))
@@ -38,7 +38,7 @@ struct SendTimeTests {
         #expect(try Self.request().timed(by: Self.times(nil), for: .event(key)).sendAt == nil)
     }
 
-    @Test func `it is refused where no start is known, which is said`() throws {
+    @Test func `a relative time is refused if the event has no start, with the reason`() throws {
         for (target, words) in [
             (BroadcastTarget.event(key), "startsAt of the event derby, which has none"),
             (.channel(UUID()), "this is for none"),
@@ -53,7 +53,7 @@ struct SendTimeTests {
         }
     }
 
-    @Test func `times in the past and after the event's end are told, with their values, each once`() {
+    @Test func `times in the past and after the event's end give one warning each, with the value`() {
         func warnings(_ request: BroadcastRequest, _ times: EventTimes = Self.times(3_600, 7_200)) -> [String] {
             request.warnings(at: Self.now, times)
         }
@@ -82,7 +82,7 @@ struct SendTimeTests {
         #expect(warnings(Self.request(sendAt: -1, staleDate: -5)).count == 2)
     }
 
-    @Test func `a broadcast whose channel has no place says until when it waits`() throws {
+    @Test func `a broadcast whose channel has no place has a warning with the time until which it waits`() throws {
         let audience = Audience(
             id: Audience.ID(
                 bundleID: try #require(BundleID(rawValue: "com.example.App")), environment: .production,

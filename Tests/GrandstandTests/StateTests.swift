@@ -20,13 +20,13 @@ struct StateTests {
         #expect(state(before, before, nil, before) == .cancelled)
     }
 
-    @Test func `an audience without a channel waits for its time, then is pending`() {
+    @Test func `an audience without a channel waits until its channels open, then it is pending`() {
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: after, now: now).state == .waiting)
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: before, now: now).state == .pending)
         #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: nil, now: now).state == .pending)
     }
 
-    @Test func `a broadcast is done when every delivery is settled, cancelled when nothing of it was sent or will be`()
+    @Test func `a broadcast is done when every delivery is settled, and cancelled if nothing was or will be sent`()
         throws
     {
         func broadcast(_ states: [Delivery.State]) throws -> Broadcast {
@@ -55,7 +55,7 @@ struct StateTests {
     @Test(arguments: [
         (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
     ])
-    func `levels at 80 and 95 percent`(used: Int, level: Quota.Level) throws {
+    func `the levels are at 80 and 95 percent`(used: Int, level: Quota.Level) throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
             byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],

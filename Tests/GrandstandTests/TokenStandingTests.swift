@@ -9,7 +9,7 @@ struct TokenStandingTests {
 
     private func at(_ seconds: TimeInterval) -> Date { Self.start.addingTimeInterval(seconds) }
 
-    /// Refused at 0 s and at 1 s.
+    /// Refused at 0 s and 1 s.
     private func refused() -> TokenStanding {
         var standing = TokenStanding()
         _ = standing.use(Self.key)
@@ -20,7 +20,7 @@ struct TokenStandingTests {
         return standing
     }
 
-    @Test func `one refusal changes nothing, the second in a row makes requests wait`() {
+    @Test func `one refusal changes nothing, and after the second in a row requests wait`() {
         var standing = TokenStanding()
         _ = standing.use(Self.key)
         _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(0))
@@ -35,9 +35,9 @@ struct TokenStandingTests {
         #expect(standing.turn(now: at(3)) == .wait(refusal, seconds: 2))
     }
 
-    @Test func `one request goes every three seconds, whatever becomes of it`() {
+    @Test func `one request is sent every three seconds, whatever its result is`() {
         var standing = refused()
-        // Answers to requests that were under way.
+        // Answers to requests that were sent before.
         for _ in 0..<100 { _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(1.5)) }
         let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.turn(now: at($0)) }
         #expect(turns.count { $0 == .probe } == 9)
@@ -48,7 +48,7 @@ struct TokenStandingTests {
         #expect(standing.refusal == KeyRefusal(reason: .invalidProviderToken, since: at(0)))
     }
 
-    @Test func `an acceptance ends it, and so does another key in the file`() {
+    @Test func `an accepted request ends the refusal, and so does another key in the file`() {
         var standing = refused()
         let ended = standing.accepted(key: Self.key)
         #expect(ended?.since == at(0))
@@ -62,7 +62,7 @@ struct TokenStandingTests {
         #expect(standing.turn(now: at(1)) == .send)
     }
 
-    @Test func `answers to the key before say nothing of the new one`() {
+    @Test func `answers about the old key say nothing about the new one`() {
         var standing = refused()
         _ = standing.use([2])
         for _ in 0..<3 { _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(2)) }
@@ -73,12 +73,12 @@ struct TokenStandingTests {
         #expect(standing.refusal?.since == at(3))
     }
 
-    @Test func `a clock that was set back holds nothing up`() {
+    @Test func `a clock that was set back delays nothing`() {
         var standing = refused()
         #expect(standing.turn(now: at(-3_600)) == .probe)
     }
 
-    @Test func `what waits for a key goes at its next probe, however often it was tried`() {
+    @Test func `a message that waits for a key is sent with its next probe, however often it was tried`() {
         let refusal = APNsRefusal.heldBack(
             by: KeyRefusal(reason: .invalidProviderToken, since: Self.start), seconds: 2.2)
         #expect(refusal.retryAfter == 3)

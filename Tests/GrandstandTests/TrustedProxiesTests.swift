@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Grandstand
 
-/// Whose word about a caller's address is believed.
+/// Which forwarded addresses are trusted.
 struct TrustedProxiesTests {
     private let proxies = TrustedProxies(["10.0.0.0/8", "fd00::1"].compactMap(IPNetwork.init))
 
@@ -10,11 +10,11 @@ struct TrustedProxiesTests {
         try #require(IPAddress(peer).map { proxies.caller(of: $0, forwardedFor: forwardedFor).callersNetwork })
     }
 
-    @Test func `a stranger's word about its address is not believed`() throws {
+    @Test func `a forwarded address from an unknown caller is ignored`() throws {
         #expect(try caller("198.51.100.1", "203.0.113.9") == "198.51.100.1")
     }
 
-    @Test func `a proxy's word is believed, as far as proxies go`() throws {
+    @Test func `a forwarded address from a trusted proxy is used, back to the first address that is not a proxy`() throws {
         #expect(try caller("10.0.0.1", "203.0.113.9") == "203.0.113.9")
         #expect(try caller("10.0.0.1", "192.0.2.1, 203.0.113.9, 10.0.0.2") == "203.0.113.9")
         #expect(try caller("10.0.0.1", "192.0.2.1", "203.0.113.9") == "203.0.113.9")
@@ -22,7 +22,7 @@ struct TrustedProxiesTests {
         #expect(try caller("fd00::1", "[2001:db8:1:2:3::4]:4711") == "2001:db8:1:2")
     }
 
-    @Test func `what is no address ends the way back`() throws {
+    @Test func `text that is not an address ends the search`() throws {
         #expect(try caller("10.0.0.1", "unknown") == "10.0.0.1")
         #expect(try caller("10.0.0.1", "203.0.113.9, unknown, 10.0.0.2") == "10.0.0.2")
         #expect(try caller("10.0.0.1") == "10.0.0.1")

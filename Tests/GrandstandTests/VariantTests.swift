@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What several audiences of one app and environment get, and how they are named.
+/// The content of several audiences of one app and environment, and their names.
 struct VariantTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -43,16 +43,16 @@ struct VariantTests {
     }
 
     @Test(arguments: [("de", true), ("pt-BR", true), ("home:A_1.0", true), ("", false), ("dé", false), ("a b", false)])
-    func `a variant is of the alphabet of event keys`(_ text: String, _ isOne: Bool) {
+    func `a variant has the characters of event keys`(_ text: String, _ isOne: Bool) {
         #expect((Variant(rawValue: text) != nil) == isOne)
     }
 
-    @Test func `a variant has 32 characters at most`() {
+    @Test func `a variant has at most 32 characters`() {
         #expect(Variant(rawValue: String(repeating: "a", count: 32)) != nil)
         #expect(Variant(rawValue: String(repeating: "a", count: 33)) == nil)
     }
 
-    @Test func `a selector without a variant names all of its app and environment, one with a variant that one`() throws
+    @Test func `a selector without a variant means all audiences of its app and environment, one with a variant only that one`() throws
     {
         let ids = try Self.audiences().map(\.id)
         let all = AudienceSelector(try Self.id())
@@ -66,7 +66,7 @@ struct VariantTests {
         #expect(italian.objection(among: ids).contains("it has de, fr."))
     }
 
-    @Test func `each audience gets its variant's content and alert, byte for byte, and everybody's for the rest`()
+    @Test func `each audience gets its variant's content and alert byte for byte, and otherwise the common ones`()
         throws
     {
         let request = try Self.update(
@@ -81,24 +81,24 @@ struct VariantTests {
             items.map { $0.payload.alert.map { String(decoding: $0, as: UTF8.self) } } == [
                 nil, #"{"title": "But"}"#, nil,
             ])
-        // An alert of its own rings for it alone.
+        // An alert for one variant rings only for that variant.
         #expect(items.map(\.priority) == [.powerAware, .immediate, .powerAware])
         #expect(items.map { $0.ringsUntil != nil } == [false, true, false])
     }
 
-    @Test func `a broadcast's priority goes before its audience's, that before what the message is`() throws {
+    @Test func `a broadcast's priority comes before its audience's, and that before the default`() throws {
         let audiences = [try Self.audience("de", priority: .lowest), try Self.audience("fr")]
         let alert = try Self.update(alert: #"{"title": "Goal"}"#)
         #expect(try Self.plan(alert, for: audiences).items.map(\.priority) == [.lowest, .immediate])
         #expect(try Self.plan(alert, for: audiences).items.map(\.plainPriority) == [.lowest, .powerAware])
         let asked = try Self.update(priority: .powerAware)
         #expect(try Self.plan(asked, for: audiences).items.map(\.priority) == [.powerAware, .powerAware])
-        // The event's is between: an audience's goes before it, and it before what the message is.
+        // The event's priority comes after the audience's and before the default.
         let ofEvent = alert.filled(by: EventDefaults(priority: .powerAware), at: Date(timeIntervalSince1970: 0))
         #expect(try Self.plan(ofEvent, for: audiences).items.map(\.priority) == [.lowest, .powerAware])
     }
 
-    @Test func `a message that is too long says for which variant, unless no audience gets it`() throws {
+    @Test func `the error of a message that is too long names the variant, unless no audience gets it`() throws {
         let long = "{\"text\": \"" + String(repeating: "a", count: 5_200) + "\"}"
         let request = try Self.update(byVariant: ["fr": (long, nil)])
         let problem = try #require(throws: Problem.self) { try Self.plan(request) }
@@ -107,7 +107,7 @@ struct VariantTests {
         #expect(try Self.plan(request, for: [Self.audience("de")]).items.count == 1)
     }
 
-    @Test func `one warning tells of every content that devices may drop`() throws {
+    @Test func `one warning names all contents that devices may drop`() throws {
         let long = "{\"text\": \"" + String(repeating: "a", count: 4_200) + "\"}"
         let request = try Self.update(byVariant: ["de": (long, nil), "fr": (long + " ", nil)])
         let warnings = try Self.plan(request).warnings
@@ -116,7 +116,7 @@ struct VariantTests {
             warnings.first?.contains("4212 bytes for variant de, 4213 bytes for variant fr;") == true, "\(warnings)")
     }
 
-    @Test func `variants that the event does not have are refused by name, with those it has`() throws {
+    @Test func `unknown variants are refused by name, with the known ones`() throws {
         let ids = try Self.audiences().map(\.id)
         let known = try Self.update(byVariant: ["de": (nil, nil)])
         try known.content.requireVariants(among: ids)
@@ -127,7 +127,7 @@ struct VariantTests {
         #expect(problem.errors.first?.detail == "The event has no variant es; it has de, fr.")
     }
 
-    @Test func `what is kept of them is read back as it was written`() throws {
+    @Test func `stored variants are read as they were written`() throws {
         let written = try Self.update(
             byVariant: ["de": (#"{"b":1.50, "a":"\u00e9\/"}"#, nil), "x.y:z": (nil, #"{"title":"x"}"#)]
         ).byVariant

@@ -16,7 +16,7 @@ struct VerdictTests {
         .refused(APNsRefusal(status: status ?? reason.status ?? 400, reason: reason, retryAfter: retryAfter))
     }
 
-    @Test func `200 is accepted`() {
+    @Test func `200 means accepted`() {
         let receipt = APNsReceipt(requestID: "r", uniqueID: "u")
         #expect(verdict(.accepted((), receipt)) == .accepted(receipt))
     }
@@ -24,7 +24,7 @@ struct VerdictTests {
     @Test(arguments: [
         APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
     ])
-    func `what repeating cannot mend ends after one try`(reason: APNsReason) {
+    func `a refusal that repeating cannot change ends after one attempt`(reason: APNsReason) {
         guard case .rejected(let refusal) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not rejected")
             return
@@ -33,7 +33,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: [(APNsReason.badChannelId, 400), (.channelNotRegistered, 400), (.init(rawValue: "Gone"), 410)])
-    func `a channel that Apple says it does not know is a doubt: the message goes again, later and later, not for ever`(
+    func `for a channel that Apple does not know the message is repeated at growing intervals, but not forever`(
         reason: APNsReason, status: Int
     ) {
         let answer = refusal(reason, status: status)
@@ -60,7 +60,7 @@ struct VerdictTests {
     @Test(arguments: [
         APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
     ])
-    func `trouble that passes is tried again`(reason: APNsReason) {
+    func `a temporary refusal is repeated`(reason: APNsReason) {
         guard case .retry(let at, reason.rawValue) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not retried")
             return
@@ -68,7 +68,7 @@ struct VerdictTests {
         #expect(at > now && at < now.addingTimeInterval(1))
     }
 
-    @Test func `silence is tried again`() {
+    @Test func `a request without an answer is repeated`() {
         guard case .retry = verdict(.unanswered("no answer")) else {
             Issue.record("not retried")
             return
@@ -83,13 +83,13 @@ struct VerdictTests {
         #expect(at == now.addingTimeInterval(20))
     }
 
-    @Test func `a try that would come too late is not made`() {
+    @Test func `no attempt is made after the deadline`() {
         #expect(verdict(refusal(.shutdown), expiresIn: 0.01) == .expired(reason: "Shutdown"))
     }
 }
 
 struct RetryPolicyTests {
-    @Test func `delays double up to the ceiling, between half and the whole of each step`() {
+    @Test func `delays double up to a maximum, each between half and all of its step`() {
         let policy = RetryPolicy(base: 1, ceiling: 10)
         let now = Date(timeIntervalSince1970: 0)
         for (attempts, step) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (1_000, 10)] {

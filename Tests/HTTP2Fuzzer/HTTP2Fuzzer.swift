@@ -3,8 +3,8 @@ internal import Dispatch
 
 @testable internal import HTTP2
 
-/// Feeds a client's session what a server might say: `make fuzz`. libFuzzer calls this, with coverage to guide it, and
-/// takes a crash, a leak or a call without exactly one end for a finding.
+/// Feeds a client's session with bytes of a server: `make fuzz`. libFuzzer calls this, guided by coverage. A crash, a
+/// leak, or a call without exactly one outcome is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let streams = ClientStreams(FuzzedClient.configuration)
@@ -16,7 +16,7 @@ func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// libFuzzer's loop; its own `main` gives way to the package manager's.
+/// libFuzzer's loop, because the package manager's `main` replaces libFuzzer's own.
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(
     _ count: UnsafeMutablePointer<CInt>,
@@ -34,11 +34,11 @@ struct HTTP2Fuzzer {
     }
 }
 
-/// A client without a channel: three requests in flight, one more in line.
+/// A client without a channel, with three requests in flight and one waiting.
 struct FuzzedClient {
     static let configuration: HTTP2ClientConfiguration = {
         var configuration = HTTP2ClientConfiguration(host: "fuzz.example", port: 443)
-        // Small bounds, so that inputs of a few kilobytes reach them.
+        // Small limits, so that inputs of a few kilobytes reach them.
         configuration.maximumHeaderList = 2_048
         configuration.maximumResponseBody = 1_024
         configuration.maximumBufferedBytes = 2_048
@@ -66,7 +66,7 @@ struct FuzzedClient {
         drain()
     }
 
-    /// As a channel would bring it: the first byte says how large the pieces are.
+    /// The bytes arrive in pieces, as from a channel. The first byte is the size of the pieces.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         let piece = max(1, Int(first) * 4)
@@ -83,7 +83,7 @@ struct FuzzedClient {
         }
     }
 
-    /// Every call has its end by now, and none two: a continuation resumed twice crashes by itself.
+    /// By now every call must have its outcome. A continuation that is resumed twice crashes by itself.
     func end() {
         _ = streams.close("the input is over")
         streams.publish()
@@ -105,7 +105,7 @@ struct FuzzedClient {
         streams.publish()
     }
 
-    /// A call as `HTTP2ClientConnection` makes it, whose caller waits elsewhere.
+    /// A call as `HTTP2ClientConnection` makes it, with a caller that waits elsewhere.
     private func makeCall(_ number: Int) -> ClientCall {
         let request = HTTP2Request(
             method: "POST", path: "/\(number)", authority: "fuzz.example", headers: [],

@@ -2,7 +2,7 @@ internal import JSON
 internal import Testing
 
 struct JSONScannerTests {
-    /// Walks a text twice, making its strings and numbers and skipping everything; both must say the same.
+    /// Scans a text twice, once reading its strings and numbers, and once skipping everything. The results must agree.
     private func faults(_ text: [UInt8], maximumDepth: Int = 64, maximumValues: Int = .max) -> [JSONFault?] {
         func read(_ value: (inout JSONScanner) throws(JSONFault) -> Void) -> JSONFault? {
             do throws(JSONFault) {
@@ -41,7 +41,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test func `values, names and places come as they are written`() throws {
+    @Test func `values, names and places are as written`() throws {
         var scanner = try JSONScanner(
             Array(#" {"a\u0062" : [-1.50e3, true, null, "x"], "c":{ }} "#.utf8), maximumDepth: 2)
         #expect(try scanner.start() == .object && scanner.enter(.object))
@@ -59,7 +59,7 @@ struct JSONScannerTests {
         try scanner.finish()
     }
 
-    @Test func `escapes are resolved, in whatever order they come`() throws {
+    @Test func `escapes are resolved in any order`() throws {
         var scanner = try JSONScanner(Array(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é.\u26BD""#.utf8), maximumDepth: 0)
         #expect(try scanner.start() == .string)
         #expect(try scanner.string() == "\"\\/\u{8}\u{c}\n\r\té😀é.⚽")
@@ -72,7 +72,7 @@ struct JSONScannerTests {
         "nul", "truex", "\"\u{1}\"", "\"\n\"", #""\x""#, #""\u12""#, #""\u12G4""#, #""\ud800""#, #""\ud800\u0041""#,
         #""\ud800\n""#, #""\udc00""#, "\"abc", #""abc\"#, #"["\"]"#,
     ])
-    func `what RFC 8259 does not allow is refused, made into values or skipped`(text: String) {
+    func `JSON that RFC 8259 does not allow is refused, read or skipped`(text: String) {
         let faults = faults(Array(text.utf8))
         #expect(faults[0] != nil && faults[0] == faults[1])
         #expect(faults[0].map { $0.kind == .malformed && $0.offset <= text.utf8.count } == true)
@@ -83,9 +83,9 @@ struct JSONScannerTests {
         "\t[ 1 ,\r\n{\"a\" : [ ]} ] ",
         #"{"a":1,"a":2}"#, "\"\u{7F}\u{2028}\"",
     ])
-    func `what it allows is read`(text: String) { #expect(faults(Array(text.utf8)) == [nil, nil]) }
+    func `JSON that RFC 8259 allows is read`(text: String) { #expect(faults(Array(text.utf8)) == [nil, nil]) }
 
-    @Test func `a fault is where it shows`() {
+    @Test func `a fault has the position of the mistake`() {
         #expect(faults(Array(#"{"a": {"b": [1, x]}}"#.utf8))[0] == JSONFault("A value was expected", at: 16))
         #expect(
             faults(Array(#"{"a": 1 "b"}"#.utf8))[0] == JSONFault("A comma or } was expected in an object", at: 8))
@@ -93,7 +93,7 @@ struct JSONScannerTests {
         #expect(faults(invalid)[0] == JSONFault("The text is not valid UTF-8", at: 7))
     }
 
-    @Test func `nesting and values are bounded on both sides of the limit`() {
+    @Test func `nesting and the number of values are limited`() {
         let deep = { Array((String(repeating: "[", count: $0) + "1" + String(repeating: "]", count: $0)).utf8) }
         #expect(faults(deep(8), maximumDepth: 8) == [nil, nil])
         for fault in faults(deep(9), maximumDepth: 8) { #expect(fault?.detail.contains("deeper than 8") == true) }
@@ -102,7 +102,7 @@ struct JSONScannerTests {
         #expect(faults(wide, maximumValues: 5).allSatisfy { $0?.kind == .tooManyValues })
     }
 
-    @Test func `no prefix of a text is one, and no mutilation stops the scanner`() {
+    @Test func `no prefix of a text is valid, and no mutation stops the scanner`() {
         let text = Array(#"{"aps":{"a":[-1.5e3,"\ud83d\ude00é"],"b":null}}"#.utf8)
         for end in text.indices { #expect(faults(Array(text[..<end]))[0] != nil) }
         for index in text.indices {
@@ -115,7 +115,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test func `a quoted text is read as it was, and only what must be is escaped`() throws {
+    @Test func `a quoted text is read as the same, with only the necessary escapes`() throws {
         #expect("a\"\\/\n\r\t\u{0}\u{1F}\u{7F}é😀".quotedJSON == #""a\"\\/\n\r\t\u0000\u001f"# + "\u{7F}é😀\"")
         let text = String((0..<0x100).map { Character(Unicode.Scalar($0)!) })
         var scanner = try JSONScanner(Array(text.quotedJSON.utf8), maximumDepth: 0)

@@ -4,9 +4,9 @@ internal import Testing
 
 /// Times as text.
 struct RFC3339Tests {
-    @Test func `a time is written as Foundation's style writes it`() {
+    @Test func `a time is written like Foundation's style does`() {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        // A day and some more each, over all leap years' rules, and times whose milliseconds no binary fraction meets.
+        // One time a day over all rules of leap years, and times whose milliseconds are not binary fractions.
         for day in stride(from: 0, to: 2_000_000, by: 97) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_417 + Double(day % 1_000) / 1_000)
             #expect(RFC3339.text(date) == date.addingTimeInterval(0.000_000_5).formatted(style))

@@ -2,11 +2,11 @@ internal import CoreMetrics
 internal import PrometheusMetrics
 internal import Testing
 
-/// The text Prometheus reads, made by the API of swift-metrics.
+/// The text that Prometheus reads, written through the API of swift-metrics.
 struct PrometheusMetricsTests {
     private func text(_ metrics: PrometheusMetrics) -> String { String(decoding: metrics.exposition(), as: UTF8.self) }
 
-    @Test func `counters and gauges, with their labels`() {
+    @Test func `counters and gauges are written with their labels`() {
         let metrics = PrometheusMetrics()
         let dimensions = [("reason", "ok"), ("host-name", "a\"b\\c\nd")]
         Counter(label: "calls.total", dimensions: dimensions, factory: metrics).increment(by: 2)
@@ -24,7 +24,7 @@ struct PrometheusMetricsTests {
                 """)
     }
 
-    @Test func `timers are histograms in seconds, their buckets add up`() {
+    @Test func `timers are histograms in seconds with cumulative buckets`() {
         let metrics = PrometheusMetrics()
         let timer = Timer(label: "took_seconds", dimensions: [("route", "/")], factory: metrics)
         for milliseconds in [1, 2, 40, 20_000] { timer.recordMilliseconds(milliseconds) }
@@ -57,7 +57,7 @@ struct PrometheusMetricsTests {
                 """)
     }
 
-    @Test func `what is known at the moment is told once, under its own name or beside what is kept`() {
+    @Test func `a gauge of one scrape is written once, alone or with stored series of the same name`() {
         let metrics = PrometheusMetrics()
         Meter(label: "open", dimensions: [("pool", "a")], factory: metrics).set(1)
         let told = metrics.exposition(with: [
@@ -76,7 +76,7 @@ struct PrometheusMetricsTests {
         #expect(text(metrics) == "# TYPE open gauge\nopen{pool=\"a\"} 1\n")
     }
 
-    @Test func `one name is one kind, and names become what Prometheus allows`() {
+    @Test func `one name has one type, and names are made valid for Prometheus`() {
         let metrics = PrometheusMetrics()
         Counter(label: "1st metric-ü", dimensions: [], factory: metrics).increment()
         Meter(label: "1st metric-ü", dimensions: [], factory: metrics).set(7)

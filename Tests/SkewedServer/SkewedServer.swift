@@ -2,8 +2,8 @@ internal import Foundation
 internal import GrandstandApp
 internal import UnixSignals
 
-/// `grandstand serve` on a machine whose clock is wrong, for tests that kill it: `SkewedServer SECONDS` is so many seconds
-/// ahead. The program that is delivered has no such switch.
+/// `grandstand serve` with a wrong clock, for tests that kill it: `SkewedServer SECONDS` is this many seconds ahead.
+/// The delivered program has no such option.
 @main
 enum SkewedServer {
     static func main() async throws {

@@ -6,7 +6,7 @@ internal import Testing
 
 struct SignatureTests {
     /// The example of the Standard Webhooks specification's reference libraries.
-    @Test func `the published example comes out`() throws {
+    @Test func `the published example has the published signature`() throws {
         let secret = try #require(WebhookSecret(rawValue: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let headers = WebhookSignature.headers(
             id: "msg_p5jXN8AQM9LWM0D4loKWxJek", at: Date(timeIntervalSince1970: 1_614_265_330),
@@ -18,7 +18,7 @@ struct SignatureTests {
             ])
     }
 
-    @Test func `two secrets make two signatures`() throws {
+    @Test func `two secrets give two signatures`() throws {
         let headers = WebhookSignature.headers(
             id: "msg_1", at: Date(timeIntervalSince1970: 1), body: [], secrets: [.random(), .random()])
         let signatures = headers.last?.value.split(separator: " ") ?? []

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import WebhookClient
 
-/// One post over a real socket, and everything a receiver may do to it.
+/// Posts over a real socket, and what a receiver may do with them.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookClientTests {
     private static let loopback = NetworkGuard(
@@ -24,7 +24,7 @@ struct WebhookClientTests {
             settings: .init(networks: networks, timeout: timeout, trustedFile: file), now: { Date() })
     }
 
-    @Test func `a message is posted whole`() async throws {
+    @Test func `a message is posted completely`() async throws {
         try await Receiver.with(react: { _, _ in .answer(200, length: 100) }) { receiver in
             let body = #"{"text":"\#(String(repeating: "ä", count: 100_000))"}"#
             let message = try Self.message("\(receiver.url)/in/here?a=b", body: body)
@@ -39,7 +39,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `a redirect is an answer and leads nowhere`() async throws {
+    @Test func `a redirect is an answer and is not followed`() async throws {
         try await Receiver.with { other in
             try await Receiver.with(react: { _, _ in .answer(307, headers: ["location": other.url]) }) { receiver in
                 let answer = try await Self.client().post(try Self.message(receiver.url))
@@ -50,7 +50,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `Retry-After as seconds and as date`() async throws {
+    @Test func `Retry-After is read as seconds and as a date`() async throws {
         let date = "Tue, 14 Nov 2023 22:14:20 GMT"
         try await Receiver.with(
             react: { number, _ in .answer(503, headers: ["retry-after": number == 0 ? "17" : date]) }
@@ -63,7 +63,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `silence ends with the timeout, and a hang-up at once`() async throws {
+    @Test func `a silent receiver times out, and a closed connection is reported at once`() async throws {
         try await Receiver.with(react: { number, _ in number == 0 ? .silence : .hangUp }) { receiver in
             let message = try Self.message(receiver.url)
             let silence = try await Self.client(timeout: .milliseconds(300)).post(message)
@@ -76,7 +76,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `an answer without end is read up to a limit`() async throws {
+    @Test func `an endless answer is read up to a limit`() async throws {
         try await Receiver.with(react: { _, _ in .answer(200, length: 50_000_000) }) { receiver in
             let answer = try await Self.client().post(try Self.message(receiver.url))
             #expect(answer == .answered(status: 200))
@@ -93,7 +93,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `nobody listens`() async throws {
+    @Test func `a port without a listener is unanswered`() async throws {
         let receiver = try await Receiver.start()
         let url = receiver.url
         try await receiver.stop()
@@ -106,7 +106,7 @@ struct WebhookClientTests {
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1"])
-    func `loopback in any spelling is refused before a connection is made`(host: String) async throws {
+    func `loopback in any notation is refused before a connection is made`(host: String) async throws {
         try await Receiver.with { receiver in
             let client = try Self.client(NetworkGuard(allowsPlainHTTP: true))
             guard case .refused = await client.post(try Self.message("http://\(host):\(receiver.port)/")) else {
@@ -128,12 +128,12 @@ struct WebhookClientTests {
         }
     }
 
-    /// What a name server may say of a name that was a public one's when the webhook was declared.
+    /// Addresses that a name server may return for a name that was public when the webhook was declared.
     @Test(arguments: [
         "127.0.0.1", "0.0.0.0", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "[::1]", "[::]",
         "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "[fd00::1]", "[ff02::1]",
     ])
-    func `a name that leads to an address which is not public is refused where the socket is opened`(
+    func `a name with an address that is not public is refused when the socket is opened`(
         address: String
     ) async throws {
         try await Receiver.with { receiver in
@@ -146,7 +146,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `of several addresses only the allowed are called`() async throws {
+    @Test func `of several addresses only the allowed ones are called`() async throws {
         try await Receiver.with { receiver in
             let networks = NetworkGuard(allowed: ["127.0.0.1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
             let client = try WebhookClient(
@@ -157,8 +157,8 @@ struct WebhookClientTests {
         }
     }
 
-    /// In a process of its own: `setenv` beside threads that read the environment ends in a crash.
-    @Test func `what the environment says of proxies is ignored`() async {
+    /// In a separate process, because `setenv` next to threads that read the environment may crash.
+    @Test func `proxies in the environment are ignored`() async {
         await #expect(processExitsWith: .success) {
             try await Receiver.with { proxy in
                 try await Receiver.with { receiver in
@@ -173,7 +173,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `many posts at once each have their answer`() async throws {
+    @Test func `each of many concurrent posts gets its own answer`() async throws {
         try await Receiver.with { receiver in
             let (client, message) = (try Self.client(), try Self.message(receiver.url))
             let answers = await withTaskGroup(of: WebhookAnswer.self) { group in
@@ -185,7 +185,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `an address that would be refused is told without a connection`() async throws {
+    @Test func `a forbidden address is reported without a connection`() async throws {
         try await Receiver.with { receiver in
             let url = try #require(WebhookURL(rawValue: "http://localhost:\(receiver.port)/"))
             let refusing = try Self.client(NetworkGuard(allowsPlainHTTP: true))
@@ -195,7 +195,7 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `TLS with a trusted certificate for the name`() async throws {
+    @Test func `TLS works with a trusted certificate for the name`() async throws {
         let identity = try TestIdentity(["localhost"])
         try await Receiver.with(identity.receiver) { receiver in
             let message = try Self.message("https://localhost:\(receiver.port)/")
@@ -222,14 +222,14 @@ struct WebhookClientTests {
         }
     }
 
-    @Test func `a file without certificates is a mistake`() {
+    @Test func `a file without certificates is an error`() {
         #expect(throws: WebhookClientError.self) { try Self.client(trusting: "/dev/null/nothing") }
     }
 }
 
-/// An answer's header, as libcurl passes it on.
+/// An answer's header as libcurl passes it on.
 struct AnswerHeadTests {
-    @Test func `the status counts once the header is whole, and 1xx is none`() {
+    @Test func `the status counts when the header is complete, and 1xx is skipped`() {
         var head = AnswerHead()
         for line in ["HTTP/1.1 103 Early Hints\r\n", "Retry-After: 5\r\n", "\r\n", "HTTP/1.1 503 Busy\r\n"] {
             head.read(line)

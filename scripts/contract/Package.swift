@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// Writes Swift from openapi.yaml. A package of its own: who builds Grandstand, or an app with its client, needs no YAML.
+// Generates Swift from openapi.yaml. It is a separate package, so that Grandstand and apps with its client need no YAML
+// parser.
 import PackageDescription
 
 let package = Package(

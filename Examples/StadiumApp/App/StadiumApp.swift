@@ -4,12 +4,13 @@ import SwiftUI
 
 @main
 struct StadiumApp: App {
-    /// One for the whole app. The key has the scope `device` and is bound to this app; see README.md.
+    /// There is one object for the whole app. The key has the scope `device` and works only for this app; see
+    /// README.md.
     static let activities = try? LiveActivities(
         server: URL(string: "https://grandstand.example.com")!, key: "gs_the-key-of-this-app",
         types: [ActivityType(MatchAttributes.self, eventKey: \.eventKey, timestamp: \.sentAt)])
 
-    /// At each launch, also one in the background: a push may have started an activity.
+    /// Called at each launch, also in the background, because a push may have started an activity.
     init() { Task { await Self.activities?.start() } }
 
     var body: some Scene {

@@ -5,7 +5,7 @@ struct Fixture: Codable, Hashable, Sendable, Identifiable {
     var home: String
     var away: String
 
-    /// Who follows a team gets the card of each of its matches by itself.
+    /// People who follow a team automatically get an activity for each of its matches.
     var topics: [String] { [home, away].map { "team:" + $0.lowercased() } }
 
     static let today = [

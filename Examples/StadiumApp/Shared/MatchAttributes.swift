@@ -1,11 +1,11 @@
 #if canImport(ActivityKit)
     import ActivityKit
 
-    /// The name is what organisers write in `start.attributesType`; its members are their `start.attributes`.
+    /// Organisers write this type's name into `start.attributesType`, and its members into `start.attributes`.
     struct MatchAttributes: ActivityAttributes, Sendable {
         typealias ContentState = MatchScore
 
-        /// The organiser's key of the event: so the app knows which event an activity shows that a push started.
+        /// The organiser's key of the event. The app needs it to know the event of an activity that a push started.
         var eventKey: String
         var home: String
         var away: String

@@ -25,7 +25,7 @@ struct MatchActivity: Widget {
     }
 }
 
-/// The card on the lock screen. It says when it is out of date: an old score must not look like the score.
+/// The activity on the lock screen. It shows when the score is out of date.
 struct LockScreenCard: View {
     let match: MatchAttributes
     let score: MatchScore

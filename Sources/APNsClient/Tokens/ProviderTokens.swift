@@ -7,7 +7,7 @@ internal import Synchronization
 final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken
-        /// The token before, which APNs accepted. It is kept in case APNs refuses the change as too soon.
+        /// The token before this one. It is used again if APNs refuses the change as too soon.
         var previous: ProviderToken?
         /// No renewal before this time, even if the schedule requires one.
         var heldUntil = 0
@@ -116,7 +116,7 @@ final class ProviderTokens: Sendable {
     private func current(_ credentials: Credentials, _ time: Int) throws -> ProviderToken? {
         try state.withLock { state in
             guard let entry = state.entries[credentials] else { return nil }
-            // The second condition handles a clock that was set back.
+            // The second condition is for a clock that was set back.
             if time >= entry.fileCheckAt || time < entry.fileCheckAt - Self.fileCheckInterval {
                 let key = try keys.key(credentials.keyID).get()
                 if key.fingerprint != entry.token.fingerprint {

@@ -38,7 +38,7 @@ struct SigningKey: Sendable {
                 info: Data("grandstand provider token".utf8),
                 outputByteCount: 32)
         } catch {
-            throw .unreadable(path: path, why: "it holds no EC P-256 private key in PEM form")
+            throw .unreadable(path: path, why: "it has no EC P-256 private key in PEM form")
         }
     }
 

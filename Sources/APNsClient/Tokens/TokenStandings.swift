@@ -11,8 +11,8 @@ final class TokenStandings: Sendable {
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// The token whose acceptance was recorded. A new token is recorded again, which removes old refusals of other
-        /// replicas.
+        /// The token whose acceptance was last written to the store. Each new token is written once, which removes old
+        /// refusals by other replicas.
         var acceptedToken: Int?
         var wantsNote = false
         var isNoting = false
@@ -26,7 +26,7 @@ final class TokenStandings: Sendable {
     /// The last values from the store.
     private let shared = Mutex((refusals: [KeyUse: KeyRefusal](), readAt: Date.distantPast))
 
-    /// Seconds for which the store's values are used without asking again.
+    /// Seconds for which the values read from the store are used.
     private static let belief: TimeInterval = 1
     /// Seconds after its last use during which readiness still reports a refused key.
     private static let lately: TimeInterval = 3_600
@@ -63,10 +63,10 @@ final class TokenStandings: Sendable {
         guard stands else { return nil }
         if begins {
             logger.error(
-                "APNs refuses the provider tokens of a key; its requests wait, and one goes every few seconds until APNs accepts it or the key file is replaced",
+                "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // Record it with every probe, because a replica whose key is accepted may have removed it.
+        // Write it with every probe, because a replica whose key was accepted may have removed it.
         note(use)
         return Int(TokenStanding.pause)
     }
@@ -81,7 +81,7 @@ final class TokenStandings: Sendable {
         }
         if let ended {
             logger.notice(
-                "APNs accepts the provider tokens of the key again; what waited goes",
+                "APNs accepts the provider tokens of the key again; waiting requests are sent",
                 metadata: Self.metadata(use, ended.reason))
         }
         if ended != nil || isFirst { note(use) }
@@ -103,7 +103,7 @@ final class TokenStandings: Sendable {
         return state.withLock { $0.compactMapValues(\.standing.refusal) }
     }
 
-    /// The standing refusals of keys that were used recently. A key that no app uses now is left out.
+    /// The present refusals of keys that were used within the last hour. Keys that no app uses now are left out.
     func ownOfLate() -> [KeyUse: KeyRefusal] {
         let time = now()
         let used = state.withLock { $0.filter { time.timeIntervalSince($0.value.usedAt) < Self.lately } }
@@ -112,14 +112,14 @@ final class TokenStandings: Sendable {
 
     /// The refusals that this process and other replicas met.
     func all() async -> [KeyUse: KeyRefusal] {
-        // The store does not have refusals that are not written yet.
+        // Refusals of this process that are not written yet are missing in the store.
         let own = own()
         let unwritten = state.withLock { $0.filter { $0.value.isNoting }.keys }
         let time = now()
         let last = shared.withLock { $0 }
         var known = last.refusals
         if let store, abs(time.timeIntervalSince(last.readAt)) >= Self.belief {
-            // If the database is away, the last values are used.
+            // If the database cannot be reached, the last values are used.
             if let read = try? await store.refusals() {
                 known = read
                 shared.withLock { $0 = (read, time) }
@@ -130,12 +130,12 @@ final class TokenStandings: Sendable {
 
     private func tellOfNewKey(_ use: KeyUse) {
         logger.notice(
-            "the file of a key that APNs refused was replaced; what waited goes with the new one",
+            "the file of a key that APNs refused was replaced; waiting requests are sent with the new key",
             metadata: Self.metadata(use, nil))
         note(use)
     }
 
-    /// Writes the present state to the store. For each key there is one writer at a time.
+    /// Writes the present state to the store. At most one task writes for a key at a time.
     private func note(_ use: KeyUse) {
         guard let store else { return }
         let begins = change(use) { entry in
@@ -152,7 +152,7 @@ final class TokenStandings: Sendable {
                     // The next answer records it again.
                     self.change(use) { $0.acceptedToken = nil }
                     self.logger.debug(
-                        "whether APNs accepts a key could not be noted", metadata: ["error": "\(error)"])
+                        "APNs' verdict on a key could not be stored", metadata: ["error": "\(error)"])
                 }
                 self.shared.withLock { $0.readAt = .distantPast }
             }

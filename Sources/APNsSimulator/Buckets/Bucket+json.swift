@@ -13,15 +13,15 @@ extension Bucket {
             known: ["name", "operation", "by", "rate", "burst", "retryAfter", "environment", "bundleId"])
         guard let scope = try fields.choice("by", of: Scope.self) else {
             let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SimulatorError("\(fields.place("by")): one of \(all) is expected, and it is not there.")
+            throw SimulatorError("\(fields.place("by")): missing; write one of \(all).")
         }
         let operation: Route.Operation = try fields.choice("operation") ?? .broadcast
         guard scope.serves(operation) else {
             throw SimulatorError(
-                "\(fields.place("by")): there is no \(scope.rawValue) in the operation \(operation.rawValue).")
+                "\(fields.place("by")): a bucket by \(scope.rawValue) is not possible for \(operation.rawValue).")
         }
         guard let rate = try fields.number("rate", in: Self.rates) else {
-            throw SimulatorError("\(fields.place("rate")): requests a second are expected, and they are not there.")
+            throw SimulatorError("\(fields.place("rate")): missing; write the requests per second.")
         }
         self.init(
             name: try fields.string("name") ?? "", operation, by: scope, rate: rate,

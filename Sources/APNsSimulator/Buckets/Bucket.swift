@@ -36,7 +36,7 @@ struct Bucket: Sendable {
     struct Counts: Sendable, Hashable {
         /// The requests that this bucket let through.
         var taken = 0
-        /// Refused because this bucket was empty.
+        /// The number of requests that were refused because this bucket was empty.
         var refused = 0
         /// The requests that this bucket could have let through: its burst, and the rate times the seconds since. Never
         /// less than `taken`.
@@ -60,11 +60,11 @@ struct Bucket: Sendable {
     var rate: Double
     /// The requests in a full bucket.
     var burst: Double
-    /// Whether a refusal says in `Retry-After` when there is room again.
+    /// Whether a refusal has `Retry-After` with the seconds until there is room again.
     var saysRetryAfter = false
     /// `nil`: both environments.
     var environment: APNsEnvironment?
-    /// Upper and lower case are the same; `nil`: every app.
+    /// Compared without regard to case; `nil`: every app.
     var bundleID: String?
 
     var since = Date(timeIntervalSince1970: 0)
@@ -129,7 +129,7 @@ struct Bucket: Sendable {
 
     /// Counts a request that was refused.
     ///
-    /// - Returns: whole seconds until there is room; `nil` if this bucket does not tell.
+    /// - Returns: whole seconds until there is room; `nil` if this bucket sends no `Retry-After`.
     mutating func refuse(_ key: Key) -> Int? {
         levels[key]?.counts.refused += 1
         guard saysRetryAfter, let level = levels[key]?.level else { return nil }
@@ -155,7 +155,7 @@ struct Bucket: Sendable {
         crowded = max(crowded, 2 * levels.count)
     }
 
-    /// One request, minus the rounding error of the sums.
+    /// The level that allows one request. It is a little below 1, because the sums of rates have rounding errors.
     private static let one = 1 - 1e-6
     /// The longest `Retry-After` in seconds.
     private static let longestWait = 3_600.0

@@ -15,14 +15,14 @@ struct Buckets: Sendable {
     /// - Throws: if the name is taken, or there are too many buckets.
     mutating func add(_ bucket: Bucket, now: Date) throws(SimulatorError) -> Bucket {
         guard all.count < Self.capacity else {
-            throw SimulatorError("There are \(Self.capacity) buckets already: take some away.")
+            throw SimulatorError("There are \(Self.capacity) buckets already: remove some.")
         }
         var bucket = bucket
         made += 1
         if bucket.name.isEmpty { bucket.name = "bucket-\(made)" }
         guard !all.contains(where: { $0.name == bucket.name }) else {
             throw SimulatorError(
-                "There is a bucket \"\(bucket.name)\" already: change it, take it away, or choose another name.")
+                "There is a bucket \"\(bucket.name)\" already: change it, remove it, or choose another name.")
         }
         bucket.since = now
         all.append(bucket)

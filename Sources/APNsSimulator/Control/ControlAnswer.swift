@@ -10,7 +10,7 @@ struct ControlAnswer: Sendable, Hashable {
 
     static let done = Self(status: 204, body: nil)
 
-    /// - Parameter message: says what to do.
+    /// - Parameter message: says what is wrong and what to do.
     static func failure(_ status: Int, _ message: String) -> Self {
         Self(status: status, body: ["error": .string(message)])
     }

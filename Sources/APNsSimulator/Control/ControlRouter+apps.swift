@@ -13,7 +13,7 @@ extension ControlRouter {
             return request.path.count == 4
                 ? try channels(request, app) : channel(request, .init(app: app, id: request.path[4]))
         case (_, 1...2): return Self.methodNotAllowed(request)
-        default: return .failure(404, "There is no such path: GET / lists those there are.")
+        default: return .failure(404, "There is no such path: GET / lists all paths.")
         }
     }
 

@@ -27,7 +27,7 @@ extension ControlRouter {
             else { return .failure(404, "There is no such activity without a channel.") }
             return .created(["updateToken": .string(token)])
         case (_, 1...5): return Self.methodNotAllowed(request)
-        default: return .failure(404, "There is no such path: GET / lists those there are.")
+        default: return .failure(404, "There is no such path: GET / lists all paths.")
         }
     }
 

@@ -48,7 +48,7 @@ extension ControlRouter {
         return ControlAnswer(
             status: 408,
             body: [
-                "error": .string("Only \(entries.count) of \(count) came within \(timeout) s."),
+                "error": .string("Only \(entries.count) of \(count) requests came within \(timeout) s."),
                 "entries": .array(entries.suffix(limit).map(\.json)),
             ])
     }

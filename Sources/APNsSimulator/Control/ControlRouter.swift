@@ -4,24 +4,24 @@ internal import APNsWire
 struct ControlRouter: Sendable {
     /// One line for each route, for `GET /`.
     static let routes = [
-        "GET /journal: requests, filtered by query; with count and timeout it waits for so many",
-        "DELETE /journal: forgets them",
+        "GET /journal: requests, filtered by query; with count and timeout it waits for that many",
+        "DELETE /journal: clears it",
         "GET, DELETE /counters",
-        "GET /apps: what there is",
+        "GET /apps: all apps and their channels",
         "PATCH /apps/{bundleId}: broadcastCapability, channelLimit with environment",
         "GET, POST, DELETE /apps/{bundleId}/{environment}/channels",
         "GET, DELETE /apps/{bundleId}/{environment}/channels/{channelId}",
         "GET, POST, DELETE /faults",
         "DELETE /faults/{name}",
-        "GET, POST, DELETE /buckets: rates beyond which sends are 429, and what they took and refused",
+        "GET, POST, DELETE /buckets: rate limits (429 beyond them), with counts of accepted and refused requests",
         "GET, PATCH, DELETE /buckets/{name}: rate, burst, retryAfter",
         "GET, POST /devices",
         "GET, PATCH, DELETE /devices/{id}",
         "POST /devices/{id}/activities",
         "DELETE /devices/{id}/activities/{number}",
         "POST /devices/{id}/activities/{number}/token",
-        "DELETE /tokens/{token}: no good any more",
-        "GET /lock-screens: what people see; with after and timeout it waits for a change",
+        "DELETE /tokens/{token}: makes the token invalid",
+        "GET /lock-screens: the activities that people see; with after and timeout it waits for a change",
         "GET, PATCH, DELETE /quirks",
         "GET, PATCH /clock",
     ]
@@ -43,7 +43,7 @@ struct ControlRouter: Sendable {
             case "lock-screens": return try await lockScreens(request)
             case "quirks": return try quirks(request)
             case "clock": return try clock(request)
-            default: return .failure(404, "There is no such path: GET / lists those there are.")
+            default: return .failure(404, "There is no such path: GET / lists all paths.")
             }
         } catch {
             return .failure(400, error.message)
@@ -51,12 +51,12 @@ struct ControlRouter: Sendable {
     }
 
     static func methodNotAllowed(_ request: ControlRequest) -> ControlAnswer {
-        .failure(405, "\(request.method) is not for this path: GET / lists what is.")
+        .failure(405, "\(request.method) is not allowed on this path: GET / lists the methods of each path.")
     }
 
     static func environment(_ name: String) throws(SimulatorError) -> APNsEnvironment {
         guard let environment = APNsEnvironment(rawValue: name) else {
-            throw SimulatorError("\"\(name)\" is no environment: write development or production.")
+            throw SimulatorError("\"\(name)\" is not an environment: write development or production.")
         }
         return environment
     }

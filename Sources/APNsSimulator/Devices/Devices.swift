@@ -51,7 +51,7 @@ struct Devices: Sendable {
         version += 1
     }
 
-    /// Grows the version, because lock screens may have changed with the clock.
+    /// Increases the version, because the clock was moved and lock screens may have changed.
     mutating func touch() { version += 1 }
 
     mutating func remove(_ id: String) -> Bool {

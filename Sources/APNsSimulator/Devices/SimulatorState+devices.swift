@@ -3,24 +3,24 @@ internal import FoundationEssentials
 
 /// Actions of people on their phones, and of their apps.
 extension SimulatorState {
-    /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. Apple has it from 17.2 on, but
-    /// `system` is only the major version.
+    /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. On real devices this begins
+    /// with 17.2, but `system` is only the major version.
     ///
     /// - Throws: if the name is taken or too long, or there are too many devices or apps.
     mutating func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
     ) throws(SimulatorError) -> Device {
         guard devices.byID[id] == nil else {
-            throw SimulatorError("There is a device \"\(id)\" already: take it away first, or choose another name.")
+            throw SimulatorError("There is a device \"\(id)\" already: remove it first, or choose another name.")
         }
         guard devices.byID.count < Devices.capacity else {
-            throw SimulatorError("There are \(Devices.capacity) devices already: take some away.")
+            throw SimulatorError("There are \(Devices.capacity) devices already: remove some.")
         }
         guard id.utf8.count <= Devices.longestName, bundleIDs.count <= Devices.appCapacity,
             bundleIDs.allSatisfy({ $0.utf8.count <= Devices.longestName })
         else {
             throw SimulatorError(
-                "A device has \(Devices.appCapacity) apps at most, and names are of \(Devices.longestName) bytes at most."
+                "A device has at most \(Devices.appCapacity) apps, and a name at most \(Devices.longestName) bytes."
             )
         }
         var device = Device(id: id, environment: environment, system: system)
@@ -41,7 +41,7 @@ extension SimulatorState {
         _ start: ActivityStart, on id: String, now: Date
     ) throws(SimulatorError) -> Activity {
         guard let device = devices.byID[id] else {
-            throw SimulatorError("There is no device \"\(id)\": make it first.")
+            throw SimulatorError("There is no device \"\(id)\": add it first.")
         }
         guard start.channelID == nil || device.system >= 18 else {
             throw SimulatorError("Device \"\(id)\" has iOS \(device.system): channels need iOS 18.")
@@ -95,7 +95,8 @@ extension SimulatorState {
 
     /// Allows an activity that a push started, as a person would. Its app then gets a push token for it.
     ///
-    /// - Returns: the token, the same in every call; `nil`: the activity does not exist, or it listens to a channel.
+    /// - Returns: the token, which is the same in every call; `nil` if the activity does not exist, or listens to a
+    ///   channel.
     mutating func allow(activity number: Int, on id: String, now: Date) -> String? {
         guard let activity = devices.byID[id]?.activities.first(where: { $0.number == number }),
             activity.channelID == nil, activity.state(at: now) != .dismissed

@@ -14,9 +14,9 @@ extension SimulatorState {
     ///    an app another team owns: `TopicDisallowed`
     /// 4. `apns-push-type` not `liveactivity`: `InvalidPushType`
     /// 5. `apns-id`: `BadMessageId`
-    /// 6. `apns-expiration`, which may be absent: `BadExpirationDate`
-    /// 7. `apns-priority`, which may be absent, not 1, 5 or 10: `BadPriority`
-    /// 5. `apns-id` not a UUID: `BadMessageId`
+    /// 6. `apns-expiration`, if present, not a number: `BadExpirationDate`
+    /// 7. `apns-priority`, if present, not 1, 5 or 10: `BadPriority`
+    /// 8. `apns-collapse-id` longer than 64 bytes: `BadCollapseId`
     /// 9. an unknown device token, or one of the other environment: `BadDeviceToken`; of another app:
     ///    `DeviceTokenNotForTopic`; no longer valid: 410 `Unregistered` or `ExpiredToken`
     /// 10. the body: `PayloadEmpty`, more than 4,096 bytes `PayloadTooLarge`, and `BadRequestPayload` (the rules are
@@ -89,11 +89,11 @@ extension SimulatorState {
             if recent.count >= Device.startBudget {
                 "the budget of \(Device.startBudget) starts an hour is used up"
             } else if push.inputPushChannel != nil, device.system < 18 {
-                "iOS \(device.system) knows no input-push-channel"
+                "iOS \(device.system) does not support input-push-channel"
             } else if push.attributesType == nil || push.attributes == nil || push.contentState == nil {
                 "attributes-type, attributes or content-state is missing"
             } else if push.alert == nil {
-                "it has no alert"
+                "alert is missing"
             } else if !Activity.fits(push.attributes ?? [], push.contentState ?? []) {
                 Activity.Drop.tooLarge.rawValue
             } else {

@@ -24,7 +24,7 @@ extension Fault {
         let fields = try JSONFields(action, at: place, known: ["action"])
         guard let name = try fields.choice("action", of: FaultAction.Name.self) else {
             let all = FaultAction.Name.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SimulatorError("\(fields.place("action")): one of \(all) is expected, and it is not there.")
+            throw SimulatorError("\(fields.place("action")): missing; write one of \(all).")
         }
         return name
     }
@@ -99,7 +99,7 @@ extension FaultAction {
             let status = try fields.integer("status", in: 200...599) ?? APNsReason(rawValue: reason).status
             guard let status else {
                 throw SimulatorError(
-                    "\(fields.place("status")): \"\(reason)\" is no documented reason, so its status must be given.")
+                    "\(fields.place("status")): \"\(reason)\" is not a reason that Apple documents: add its status.")
             }
             self = .refuse(
                 reason: reason, status: status, retryAfter: try fields.integer("retryAfter", in: 0...86_400))
@@ -144,7 +144,7 @@ extension FaultAction {
             if let code = HTTP2ErrorCode.allCases.first(where: { HTTP2ErrorCode.name($0.rawValue) == name }) {
                 return code.rawValue
             }
-            throw SimulatorError("\(fields.place("code")): \"\(name)\" is no error code of RFC 9113 section 7.")
+            throw SimulatorError("\(fields.place("code")): \"\(name)\" is not an error code of RFC 9113 section 7.")
         }
         return try fields.integer("code", in: 0...Int(UInt32.max)).map { UInt32($0) }
     }

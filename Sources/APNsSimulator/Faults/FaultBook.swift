@@ -21,14 +21,14 @@ struct FaultBook: Sendable {
     /// - Throws: if the name is taken, or there are too many faults.
     mutating func add(_ fault: Fault) throws(SimulatorError) -> Fault {
         guard faults.count < Self.capacity else {
-            throw SimulatorError("There are \(Self.capacity) faults already: take some away.")
+            throw SimulatorError("There are \(Self.capacity) faults already: remove some.")
         }
         var fault = fault
         made += 1
         if fault.name.isEmpty { fault.name = "fault-\(made)" }
         guard !faults.contains(where: { $0.name == fault.name }) else {
             throw SimulatorError(
-                "There is a fault \"\(fault.name)\" already: take it away first, or choose another name.")
+                "There is a fault \"\(fault.name)\" already: remove it first, or choose another name.")
         }
         faults.append(fault)
         return fault

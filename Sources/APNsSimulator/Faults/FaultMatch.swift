@@ -7,15 +7,15 @@ struct FaultMatch: Sendable, Hashable {
     /// The whole path, or a prefix followed by `*`.
     var path: String?
     var environment: APNsEnvironment?
-    /// Upper and lower case are the same.
+    /// Compared without regard to case.
     var bundleID: String?
     /// Compared byte for byte.
     var channelID: String?
-    /// Only the n-th request of those that match all the above, counted from 1.
+    /// Only the n-th request that matches all members above, counted from 1.
     var nth: Int?
-    /// Only every n-th of those.
+    /// Only every n-th request that matches all members above.
     var every: Int?
-    /// Each of those with this probability.
+    /// The probability with which the fault acts on each request that matches all members above.
     var rate: Double?
 
     /// Whether the request matches in everything except the counting.

@@ -17,8 +17,8 @@ extension SimulatorState {
         }
     }
 
-    /// A refusal instead of APNs' answer, with the ID that every answer has. A reason in Apple's documented spelling is
-    /// changed as the quirks say. Any other text is sent unchanged.
+    /// A refusal in place of APNs' answer, with a request ID. A reason that Apple documents is spelled as the quirks
+    /// say. Any other text is sent unchanged.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {
@@ -30,7 +30,7 @@ extension SimulatorState {
         return answer
     }
 
-    /// Completes an answer that replaces APNs' own: adds the route and the ID.
+    /// Completes an answer that replaces APNs' own: adds the operation and the request ID.
     mutating func completeReplacement(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         complete(&answer, to: request)

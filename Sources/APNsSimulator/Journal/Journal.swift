@@ -6,7 +6,7 @@ struct Journal: Sendable {
         var count: Int
         var matches: @Sendable (JournalEntry) -> Bool
         var found: [JournalEntry]
-        /// Yields the entries when there are enough; finishes without entries when no more will come.
+        /// Yields the entries when there are enough. Finishes without a value when the simulator stops.
         var continuation: AsyncStream<[JournalEntry]>.Continuation
     }
 

@@ -10,7 +10,7 @@ struct JournalFilter: Sendable, Hashable {
 
     var operation: Route.Operation?
     var environment: APNsEnvironment?
-    /// Upper and lower case are the same.
+    /// Compared without regard to case.
     var bundleID: String?
     var channelID: String?
     var method: String?

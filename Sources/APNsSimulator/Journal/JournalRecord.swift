@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The compact form of an entry in the journal. All its texts are in one piece of memory instead of a dozen, because
-/// thousands of entries are created and dropped at the rate of requests.
+/// The compact form of an entry in the journal. All its texts are in one array instead of a dozen strings, because
+/// thousands of entries a second are created and dropped.
 struct JournalRecord: Sendable {
     private let number: Int
     private let time: Date
@@ -16,8 +16,8 @@ struct JournalRecord: Sendable {
     private let fate: JournalEntry.Fate
     private let fault: String?
     private let body: [UInt8]
-    /// Method, path, the answer's ID, and the names and values of the headers. Each has its length before it, in four
-    /// bytes.
+    /// Method, path, the answer's ID, and the names and values of the headers. The length of each text precedes it in
+    /// four bytes.
     private let texts: [UInt8]
 
     /// The approximate size in bytes.

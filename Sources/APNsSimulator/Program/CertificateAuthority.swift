@@ -4,7 +4,7 @@ internal import SwiftASN1
 internal import X509
 
 /// The authority that signs the simulator's certificate. It is stored in the folder, so that a client that trusts
-/// `ca.pem` also trusts it after a restart.
+/// `ca.pem` still trusts the simulator after a restart.
 struct CertificateAuthority {
     static let certificateFile = "ca.pem"
     static let keyFile = "ca.key"
@@ -49,7 +49,7 @@ struct CertificateAuthority {
         else {
             throw SimulatorError(
                 "\(folder.path(Self.certificateFile)) is broken, out of date, or not the certificate of "
-                    + "\(Self.keyFile): remove both, and new ones are made.")
+                    + "\(Self.keyFile): remove both, and new ones are created.")
         }
         self.certificate = parsed
     }
@@ -69,7 +69,7 @@ struct CertificateAuthority {
                     SubjectKeyIdentifier(hash: publicKey)
                 }, issuerPrivateKey: .init(key))
         } catch {
-            throw SimulatorError("No certificate authority could be made: \(error).")
+            throw SimulatorError("The certificate authority could not be created: \(error).")
         }
     }
 
@@ -98,7 +98,7 @@ struct CertificateAuthority {
         } catch let error as SimulatorError {
             throw error
         } catch {
-            throw SimulatorError("No server certificate could be made: \(error).")
+            throw SimulatorError("The server certificate could not be created: \(error).")
         }
     }
 

@@ -40,7 +40,7 @@ struct Credentials {
             return try P256.Signing.PrivateKey(pemRepresentation: text)
         } catch {
             throw SimulatorError(
-                "\(folder.path(name)) is not an EC P-256 private key in PEM: remove it, and a new one is made.")
+                "\(folder.path(name)) is not an EC P-256 private key in PEM: remove it, and a new one is created.")
         }
     }
 

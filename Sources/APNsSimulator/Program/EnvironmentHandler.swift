@@ -37,7 +37,7 @@ struct EnvironmentHandler: HTTP2ServerHandler {
         }
     }
 
-    /// Whether a connection fails during TLS.
+    /// Whether to serve a new connection, or to let it fail during TLS because a fault says so.
     func admission(serverName: String?) -> HTTP2Admission {
         let environment = serverName.flatMap(HostService.named)?.environment ?? environment
         return core.change { memory, _ in

@@ -23,7 +23,7 @@ struct Folder {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw SimulatorError("The folder \(path) cannot be made: name another with --dir, or make it.")
+            throw SimulatorError("The folder \(path) cannot be created: name another with --dir, or create it.")
         }
     }
 

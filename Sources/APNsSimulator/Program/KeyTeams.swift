@@ -20,7 +20,7 @@ package struct KeyTeams: Sendable, Hashable {
         for text in list {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.allSatisfy({ !$0.isEmpty }) else {
-                throw SimulatorError("\"\(text)\" names no team: write KEYID=TEAM, or TEAM alone for all other keys.")
+                throw SimulatorError("\"\(text)\" is not a team: write KEYID=TEAM, or TEAM alone for all other keys.")
             }
             if parts.count == 2 { byKeyID[parts[0]] = parts[1] } else { other = parts[0] }
         }

@@ -19,7 +19,7 @@ package final class Simulator: Service {
     private let announce: @Sendable (SimulatorAddresses) -> Void
     let started = StartSignal()
 
-    /// The most bytes of one body. Beyond it the stream is reset; no normal client sends so much.
+    /// The most bytes read of one body. Beyond them the stream is reset; no normal client sends so much.
     static let maximumBodyRead = 1 << 20
     /// The most connections of one environment at a time.
     static let maximumConnections = 2_000
@@ -91,7 +91,7 @@ package final class Simulator: Service {
     package func run() async throws {
         let addresses = if let addresses { addresses } else { try await start() }
         announce(addresses)
-        // A cancellation ends in the same way.
+        // Cancellation throws here and ends the simulator in the same way.
         try? await gracefulShutdown()
         await stop()
     }
@@ -102,7 +102,7 @@ package final class Simulator: Service {
             phase = .starting
             return true
         }
-        if !isFirst { throw SimulatorError("This simulator was started before: make another one.") }
+        if !isFirst { throw SimulatorError("This simulator was started before: create another one.") }
     }
 
     private func listen() async throws -> SimulatorAddresses {
@@ -168,7 +168,7 @@ package final class Simulator: Service {
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
         // Larger than every documented limit, so that APNs' rules refuse a request that is too large.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
-        // Answers are sent at once, or a test that has ended withholds them. So a long wait is useless.
+        // Answers are sent at once, except those that a test withholds for ever. So a long wait is useless.
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections

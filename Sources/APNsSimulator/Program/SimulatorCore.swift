@@ -16,7 +16,8 @@ final class SimulatorCore: Sendable {
         var watchers = Watchers()
     }
 
-    /// One lock for everything; a request holds it for a few microseconds. Use `change` to change devices.
+    /// One lock for everything; a request holds it for a few microseconds. Change devices only through `change`,
+    /// because it wakes the callers that wait for lock screens.
     let memory: Mutex<Memory>
     private let clock: @Sendable () -> Date
     private let logger: Logger
@@ -43,7 +44,7 @@ final class SimulatorCore: Sendable {
         return result
     }
 
-    /// - Parameter perform: called at once, later or never, on any thread and without the lock.
+    /// - Parameter perform: called at once, later or never, on any thread, and not under the lock.
     func receive(_ request: SimulatorRequest, perform: @escaping @Sendable ([Reaction.Step]) -> Void) {
         let (reaction, completed) = change { memory, now in
             let (answer, reaction, fault) = Self.decide(request, &memory, now: now)

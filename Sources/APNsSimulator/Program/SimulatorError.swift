@@ -1,4 +1,4 @@
-/// An error of the simulator, in one line with advice.
+/// An error of the simulator: one line that says what is wrong and what to do.
 package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence, without a line break.
     package let message: String

@@ -32,7 +32,8 @@ package struct SimulatorOptions: Sendable {
     package var controlHost = "127.0.0.1"
     /// The most requests in the journal.
     package var journalCapacity = 5_000
-    /// Makes IDs and the tails of channel IDs reproducible.
+    /// The seed of message IDs and of the random part of channel IDs. With the same seed and requests, a run gives the
+    /// same IDs.
     package var seed = UInt64.random(in: .min ... .max)
     /// The simulator's clock, for tokens, expirations and the journal.
     package var now: @Sendable () -> Date = { Date() }
@@ -50,7 +51,7 @@ package struct SimulatorOptions: Sendable {
             throw SimulatorError("Control port \(controlPort) cannot be used: choose one from 1 to 65535, or 0.")
         }
         guard channelLimit >= 0 else {
-            throw SimulatorError("A channel limit of \(channelLimit) makes no sense: choose 0 or more.")
+            throw SimulatorError("The channel limit \(channelLimit) is negative: choose 0 or more.")
         }
     }
 }

@@ -41,7 +41,7 @@ extension Quirks {
             "capability-off", \.capabilityOff, "the reason when the Broadcast capability is off",
             "observed by six projects; documented: FeatureNotEnabled"),
         Quirk(
-            "unknown-deletion", \.unknownDeletion, "deleting a channel that is not there: 404 BadPath, or 400",
+            "unknown-deletion", \.unknownDeletion, "deleting a channel that does not exist: 404 BadPath, or 400",
             "observed: kontourai/station (2026); documented: ChannelNotRegistered"),
         Quirk(
             "unknown-channel", \.unknownChannel, "reading or sending to an ID that was never issued",
@@ -57,7 +57,7 @@ extension Quirks {
             "what apns-expiration must be on a channel that stores nothing",
             "documented and observed: zero; a blog and an early note of FirepowerApp: nonzero"),
         Quirk(
-            "past-expiration", \.pastExpiration, "apns-expiration gone by, on a channel that stores",
+            "past-expiration", \.pastExpiration, "apns-expiration in the past, on a channel that stores",
             "undocumented; not observed"),
         Quirk(
             "request-id-capitals", \.requestIDCapitals, "apns-request-id or apns-id with uppercase digits",
@@ -66,28 +66,28 @@ extension Quirks {
             "service-unavailable", \.unavailableSpelling, "how the reason of a 503 is spelled",
             "documented both ways, on two pages"),
         Quirk(
-            "environment-key", \.environmentKeySpelling, "the reason when a key is of the other environment",
+            "environment-key", \.environmentKeySpelling, "the reason when a key belongs to the other environment",
             "observed: FirepowerApp 48; documented with Id"),
         Quirk(
             "token-updates", \.tokenUpdates,
-            "where tokens newer by less than 20 minutes are 429 TooManyProviderTokenUpdates: per connection, per key, off",
+            "the 20-minute rule (429 TooManyProviderTokenUpdates) counts per connection, per key, or is off",
             "documented per connection; reported across connections of one key"),
         Quirk(
             "refusals", \.refusals, "4xx in a row slow a connection down and end it, or are not counted",
             "documented, without numbers; openradar 15649"),
         Quirk(
             "payload", \.payload,
-            "how far APNs looks into aps: strict refuses what a device would drop, lenient does not",
-            "undocumented; strict shows faults where they are made"),
+            "strict: 400 for a body that a device would drop; lenient: only for a body that is not a JSON object",
+            "undocumented; with strict the sender sees its mistakes"),
         Quirk(
             "unknown-device", \.unknownDevice, "a push to an unknown device token: 400 BadDeviceToken, or accepted",
             "documented: refused; accepted serves load tests"),
         Quirk(
-            "timestamp-tie", \.timestampTie, "an update with the timestamp of the one before, on the device",
+            "timestamp-tie", \.timestampTie, "a device gets an update with the timestamp of the update before",
             "inferred; not observed"),
         Quirk(
             "stored-on-subscribe", \.storedOnSubscribe, "a device that subscribes gets the stored message",
-            "undocumented; off obliges a start to carry the current state"),
+            "undocumented; with off, a start must carry the current state"),
         Quirk(
             "unique-id-production", \.productionUniqueID, "apns-unique-id on broadcasts in production",
             "documented for broadcasts without regard to environment, for device pushes in development only"),
@@ -117,7 +117,7 @@ extension Quirks {
         for text in list {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else {
-                throw SimulatorError("\"\(text)\" sets no quirk: write name=value.")
+                throw SimulatorError("\"\(text)\" is not of the form name=value.")
             }
             try set(parts[0], to: parts[1])
         }

@@ -7,12 +7,12 @@ extension Snapshot {
     /// - Throws: if `text(of:)` cannot have written the text; the error says where.
     static func restore(_ text: [UInt8], into state: inout SimulatorState, at place: String) throws(SimulatorError) {
         guard let value = JSONValue(parsing: text) else {
-            throw SimulatorError("\(place) is not JSON: remove it to begin anew, or name another file with --state.")
+            throw SimulatorError("\(place) is not JSON: remove it to start empty, or name another file with --state.")
         }
         let fields = try JSONFields(
             value, at: place, known: ["version", "apps", "capabilityOff", "devices", "goneTokens"])
         guard try fields.integer("version", in: 0...Int.max) == version else {
-            throw SimulatorError("\(place) was written by another version: remove it to begin anew.")
+            throw SimulatorError("\(place) was written by another version: remove it to start empty.")
         }
         for app in try fields.array("apps") ?? [] { try restore(app: app, into: &state, at: "\(place): apps") }
         state.capabilityOff = Set(try fields.strings("capabilityOff") ?? [])

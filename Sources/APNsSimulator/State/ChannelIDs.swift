@@ -11,7 +11,7 @@ struct ChannelIDs: Sendable {
     /// The time from 1582-10-15 to 1970-01-01 in units of 100 ns (RFC 9562 5.1).
     private static let gregorianOffset: UInt64 = 0x01B2_1DD2_1381_4000
 
-    /// Makes a new ID. All IDs of one value are different, even at the same time, because the tick always grows.
+    /// Makes a new ID. No two IDs of one instance are equal, even at the same time, because the tick always grows.
     mutating func make(now: Date, using random: inout SeededRandom) -> String {
         let sinceEpoch = UInt64(max(0, now.timeIntervalSince1970) * 10_000_000)
         let tick = max(sinceEpoch + Self.gregorianOffset, lastTick + 1)

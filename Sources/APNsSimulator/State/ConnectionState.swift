@@ -62,8 +62,8 @@ struct ConnectionState: Sendable {
 struct TokenHistory: Sendable {
     private var newest: (issuedAt: Double, since: Date)?
 
-    /// Refuses a token if both its `iat` and its first use are less than 20 minutes after its predecessor's. It is not
-    /// known what exactly Apple counts. A token with the same or an older `iat` is not a replacement.
+    /// Refuses a token if both its `iat` and its first use are less than 20 minutes after those of the token before.
+    /// Apple does not document what exactly is measured. A token with the same or an older `iat` is not a replacement.
     mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }

@@ -3,7 +3,7 @@ internal import APNsWire
 /// The services of Apple's host names. The simulator's ports serve everything, but each of Apple's names only its own
 /// service.
 package enum HostService: String, Sendable, Hashable {
-    /// The client asked for none of Apple's names.
+    /// The client named none of Apple's hosts.
     case all
     /// `api-manage-broadcast…`: channels.
     case management

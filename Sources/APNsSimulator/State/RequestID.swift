@@ -3,8 +3,8 @@
 enum RequestID {
     /// Whether APNs accepts `text` as a request ID.
     ///
-    /// Uppercase digits are refused. Apple's text demands that, but nobody has tested it; a client that passes this
-    /// check is safe in both cases.
+    /// Uppercase digits are refused. Apple documents that, but nobody has tested it. A client that passes this check is
+    /// right in both cases.
     static func isCanonical(_ text: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count == 36 else { return false }

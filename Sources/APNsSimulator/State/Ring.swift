@@ -23,7 +23,7 @@ struct Ring<Element> {
         let oldest = storage[start]
         storage[start] = nil
         start += 1
-        // This happens so rarely that each element is moved once on average.
+        // Moving the elements this rarely costs one move for each element on average.
         if start > 64, start * 2 > storage.count {
             storage.removeFirst(start)
             start = 0

@@ -63,8 +63,8 @@ package struct Route: Hashable, Sendable {
     /// The device token as it is in the path; empty for other operations.
     var deviceToken: String { operation == .device ? String(subject) : "" }
 
-    /// The bundle ID in lower case. The App Store has no two bundle IDs that differ only in case, and a management call
-    /// in lower case means the app whose broadcasts have the registered case.
+    /// The bundle ID in lower case. The App Store has no two bundle IDs that differ only in case, so a management call
+    /// in lower case and a broadcast in the registered case mean the same app.
     var appName: String { hasCapitals ? bundleID.lowercased() : bundleID }
 
     var hasCapitals: Bool { subject.utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } }

@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): reproducible from its seed; for IDs that need not be secret.
+/// SplitMix64 (Steele, Lea, Flood 2014). The same seed gives the same numbers. Only for IDs that need not be secret.
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -22,7 +22,7 @@ struct SimulatedApp: Sendable {
     var deletedIDs: [String] { deletions.elements }
 
     /// - Parameters:
-    ///   - broadcasts: this and `stored` belong to a channel from before a restart.
+    ///   - broadcasts: not 0 only for a channel restored after a restart; the same goes for `stored`.
     mutating func add(
         _ id: String, _ policy: StoragePolicy, now: Date, broadcasts: Int = 0, stored: StoredMessage? = nil
     ) {

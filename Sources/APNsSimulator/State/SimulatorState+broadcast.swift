@@ -6,8 +6,8 @@ extension SimulatorState {
     /// Processes a broadcast. The checks are in this order: the channel, the headers (`BroadcastHeaders`), the body
     /// (`BroadcastBody`), the buckets.
     ///
-    /// The answer 200 contains `apns-unique-id` in both environments (C11), unless a quirk removes it in production. It
-    /// is the same if no device listens.
+    /// The answer 200 contains `apns-unique-id` in both environments (docs/internals/apns.md C11), unless a quirk
+    /// removes it in production. The answer does not depend on whether devices listen.
     mutating func broadcast(
         _ request: SimulatorRequest, in app: AppKey, postponing: Bool, now: Date
     ) throws(Refusal) -> SimulatorAnswer {

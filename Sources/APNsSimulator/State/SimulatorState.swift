@@ -10,13 +10,14 @@ package struct SimulatorState: Sendable {
     var limits: [AppKey: Int] = [:]
     var tokens: TokenJudge
     var apps: [AppKey: SimulatedApp] = [:]
-    /// The team that created an app's first channel in an environment, because the simulator has no developer portal.
-    /// Environments are separate, because an app may be tested with another team than it is sold by.
+    /// The team that created an app's first channel in an environment. The simulator has no developer portal, so that
+    /// team owns the app there. Each environment has its own owner, because an app may be tested with another team than
+    /// the one that publishes it.
     var owners: [AppKey: String] = [:]
     /// The apps without the Broadcast capability, in lower case.
     var capabilityOff: Set<String> = []
     var connections: [Int: ConnectionState] = [:]
-    /// The tokens by key, for the variant of the 20-minute rule that counts them by key.
+    /// The tokens by key. Only used when the quirk `token-updates` counts the 20-minute rule per key.
     var keyTokens: [String: TokenHistory] = [:]
     var devices = Devices()
     /// Rate limits that clients do not know.
@@ -41,7 +42,7 @@ package struct SimulatorState: Sendable {
     /// - Parameters:
     ///   - keys: the provider keys whose tokens are accepted.
     ///   - channelLimit: the most channels of one app in one environment.
-    ///   - seed: makes IDs and the tails of channel IDs reproducible.
+    /// - seed: makes message IDs and the random part of channel IDs reproducible.
     package init(
         keys: [ProviderKey], capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels,
         seed: UInt64 = 0
@@ -78,7 +79,7 @@ package struct SimulatorState: Sendable {
         handle(request, postponing: false, now: now)
     }
 
-    /// - Parameter postponing: whether to keep a broadcast from devices until the next one of its channel.
+    /// - Parameter postponing: whether to withhold a broadcast from devices until the next broadcast of its channel.
     mutating func handle(_ request: SimulatorRequest, postponing: Bool, now: Date) -> SimulatorAnswer {
         var operation: Route.Operation?
         var tokenAccepted = false
@@ -123,14 +124,14 @@ package struct SimulatorState: Sendable {
         buckets.closed(connection: connection)
     }
 
-    /// Adds the ID that every answer has: the request's own if it is well-formed, otherwise a new one.
+    /// Adds the ID header that every answer has: the request's own if it is well-formed, otherwise a new one.
     mutating func complete(_ answer: inout SimulatorAnswer, to request: SimulatorRequest) {
         let name = Self.idHeader(of: request)
         let id = request[header: name].flatMap { isGood($0) ? $0 : nil } ?? RequestID.make(using: &random)
         answer.headers.insert(.init(name, id), at: 0)
     }
 
-    /// The header of the ID: `apns-id` for device pushes, even refused ones (docs/internals/apns.md 3.1),
+    /// The name of the ID header: `apns-id` for device pushes, even refused ones (docs/internals/apns.md 3.1),
     /// `apns-request-id` for everything else.
     static func idHeader(of request: SimulatorRequest) -> String {
         Route.isDevicePath(request.path) ? APNsHeader.id : APNsHeader.requestID

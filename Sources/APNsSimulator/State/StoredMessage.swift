@@ -13,8 +13,8 @@ package struct StoredMessage: Sendable, Hashable {
     package var uniqueID: String
 
     /// - Parameter expiration: the `apns-expiration` header, seconds since 1970.
-    /// - Returns: `nil` if nothing is stored: 0 means one attempt only, and a time in the past has already expired. It
-    ///   is not documented what APNs then does with an older stored message; here it stays.
+    /// - Returns: `nil` if nothing is stored: 0 means one attempt only, and a time in the past has already expired.
+    ///   Apple does not document what happens to an older stored message then; here it stays.
     init?(body: [UInt8], expiration: Int, now: Date, uniqueID: String) {
         let latest = now.addingTimeInterval(Double(APNsLimits.storedMessageLifetime))
         let expiresAt = min(Date(timeIntervalSince1970: Double(expiration)), latest)

@@ -1,6 +1,6 @@
 package import APNsWire
 
-/// The scope of a provider key (docs/internals/apns.md section 5): no restriction, like all keys until 2025; one
+/// The scope of a provider key (docs/internals/apns.md section 5): unrestricted, as all keys were until 2025; one
 /// environment; or one environment and some topics.
 package struct KeyScope: Sendable, Hashable {
     /// `nil`: both environments.
@@ -18,7 +18,7 @@ package struct KeyScope: Sendable, Hashable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if let name = parts.first, !name.isEmpty {
             guard let environment = APNsEnvironment(rawValue: name) else {
-                throw SimulatorError("\"\(name)\" is no environment: write development or production.")
+                throw SimulatorError("\"\(name)\" is not an environment: write development or production.")
             }
             self.environment = environment
         }
@@ -41,7 +41,7 @@ package struct KeyScope: Sendable, Hashable {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else {
                 throw SimulatorError(
-                    "\"\(text)\" binds no key: write KEYID=development, or KEYID=production:topic,topic.")
+                    "\"\(text)\" is not a scope of a key: write KEYID=development, or KEYID=production:topic,topic.")
             }
             scopes[parts[0]] = try KeyScope(parsing: parts[1])
         }

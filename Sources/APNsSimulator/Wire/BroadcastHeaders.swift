@@ -10,8 +10,9 @@ struct BroadcastHeaders: Hashable {
     /// The checks, in this order:
     ///
     /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity`, in any case: `InvalidPushType`
-    /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`;
-    ///    an instant gone by, or more than 8 hours ahead, is undocumented and accepted; all this as the quirks have it
+    /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`.
+    ///    Apple does not document a time in the past or more than 8 hours ahead; both are accepted. Quirks change these
+    ///    rules.
     /// 3. `apns-priority` absent or not 1, 5 or 10: `BadPriority`
     init(
         _ request: SimulatorRequest, storagePolicy: StoragePolicy, quirks: Quirks, now: Date
@@ -50,7 +51,7 @@ struct BroadcastHeaders: Hashable {
         }
     }
 
-    /// Only digits, because `Int` alone would accept a sign.
+    /// Parses digits only, because `Int` alone would accept a sign.
     static func number(_ text: String) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }

@@ -13,10 +13,10 @@ struct JSONFields {
         for member in list {
             guard known.contains(member.name) else {
                 throw SimulatorError(
-                    "\(place): there is no \"\(member.name)\"; known are \(known.joined(separator: ", ")).")
+                    "\(place): \"\(member.name)\" is unknown; known are \(known.joined(separator: ", ")).")
             }
             guard members.updateValue(member.value, forKey: member.name) == nil else {
-                throw SimulatorError("\(place): \"\(member.name)\" is there twice.")
+                throw SimulatorError("\(place): \"\(member.name)\" is given twice.")
             }
         }
         self.members = members
@@ -36,7 +36,7 @@ struct JSONFields {
 
     func requiredString(_ name: String) throws(SimulatorError) -> String {
         guard let text = try string(name), !text.isEmpty else {
-            throw SimulatorError("\(place(name)): a string is expected, and it is not there.")
+            throw SimulatorError("\(place(name)): missing; write a string.")
         }
         return text
     }
@@ -97,7 +97,7 @@ struct JSONFields {
         guard let text = try string(name) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SimulatorError("\(place(name)): \"\(text)\" is none of \(all).")
+            throw SimulatorError("\(place(name)): \"\(text)\" is not one of \(all).")
         }
         return choice
     }

@@ -32,8 +32,8 @@ struct JSONObject {
     /// In the order of the text.
     private let members: [Member]
 
-    /// If two members have the same name, the last one counts, as in most parsers. There are few, so a search is
-    /// enough.
+    /// If two members have the same name, the last one counts, as in most parsers. The object has few members, so no
+    /// dictionary is needed.
     subscript(name: String) -> Value? { members.last { $0.name == name }?.value }
 
     /// The object `aps`; `nil`: there is none.
@@ -59,7 +59,7 @@ struct JSONObject {
         }
     }
 
-    /// - Parameter inner: the name of a member whose own members are also returned, if it is an object.
+    /// - Parameter inner: the name of the member whose own members are parsed, too, if it is an object.
     private static func members(_ scanner: inout JSONScanner, inner: String?) throws(JSONFault) -> [Member] {
         var members: [Member] = []
         members.reserveCapacity(4)

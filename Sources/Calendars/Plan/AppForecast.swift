@@ -6,14 +6,14 @@ package import JSON
 /// The most channels that an app will hold at once in one environment.
 package struct AppForecast: Sendable, Hashable {
     package var app: AppEnvironment
-    /// How many channels Grandstand may hold in this app and environment.
+    /// The most channels that Grandstand may have in this app and environment.
     package var limit: Int
-    /// Channels at Apple that are not ours, for which the limit may be less than the app's.
+    /// Channels at Apple that Grandstand does not manage. They count against Apple's limit.
     package var unmanaged: Int
     package var forecast: Forecast
 
-    /// - Parameter quota: as the API shows it.
-    /// - Returns: `nil` for what is no quota.
+    /// - Parameter quota: a quota as the API returns it.
+    /// - Returns: `nil`: the value is not a quota.
     package init?(quota: JSONValue) {
         guard let bundleID = quota["bundleId"]?.string.flatMap(BundleID.init),
             let environment = quota["environment"]?.string.flatMap(APNsEnvironment.init),
@@ -28,10 +28,10 @@ package struct AppForecast: Sendable, Hashable {
             peak: peak, peakAt: peakAt, exceedsAt: forecast["exceedsAt"]?.string.flatMap(RFC3339.date))
     }
 
-    /// The forecast once a plan is carried out. The server's says what there is; what the plan adds to it or takes from it is
-    /// the difference between the events as they are and as they will be, by the server's rule with its standard times.
+    /// The forecast after a plan is applied: the server's present forecast, changed by the difference that the plan
+    /// makes. The difference is computed with the server's rule and its default times.
     ///
-    /// - Parameter events: all that are open, of the season or not.
+    /// - Parameter events: all open events, including those of no season.
     package func after(
         _ plan: CalendarPlan, events: [EventKey: SeasonEvent], documents: EventDocuments, now: Date
     ) -> AppForecast {
@@ -45,7 +45,7 @@ package struct AppForecast: Sendable, Hashable {
         let old = Forecast(spans: spans(events, documents, now), limit: .max, now: now)
         let spans = spans(planned, documents, now)
         var new = Forecast(spans: spans, limit: .max, now: now)
-        // Channels of no event, and those that are kept for a while.
+        // Channels without an event, and channels that are kept after their event.
         let others = forecast.peak - old.peak
         guard new != old else { return self }
         let exceedsAt = Forecast(spans: spans, limit: max(0, limit - others), now: now).exceedsAt

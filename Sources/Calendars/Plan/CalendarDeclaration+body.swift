@@ -15,18 +15,19 @@ extension CalendarDeclaration {
         let zoneName = fields.text("timeZone", maximum: 100)
         let timeZone = zoneName.flatMap(TimeZone.named)
         if let zoneName, timeZone == nil {
-            fields.fault("timeZone", "There is no time zone \(zoneName) on this machine; Europe/Vienna is one.")
+            fields.fault(
+                "timeZone", "There is no time zone \(zoneName) on this machine. Use a name such as Europe/Vienna.")
         }
         let eventKey = fields.template("eventKey", required: true)
         if let eventKey, eventKey.names.isEmpty {
-            fields.fault("eventKey", "Each entry needs a key of its own: a name in braces, such as {uid}.")
+            fields.fault("eventKey", "All entries would have the same key. Use a name in braces, such as {uid}.")
         }
         let name = fields.template("name", required: false)
         let topics = fields.topicTemplates()
         let columns = fields.columns(format)
         let datePattern = fields.choice("datePattern", DatePattern.self)
         if datePattern != nil, format == .ics {
-            fields.fault("datePattern", "iCalendar has one way to write times; leave it out.")
+            fields.fault("datePattern", "datePattern is only for CSV. Leave it out.")
         }
         let defaultDuration = fields.integer("defaultDuration", in: 0...2_592_000)
         var common = EventDocument()
@@ -48,7 +49,8 @@ extension CalendarDeclaration {
         audiences = try sample(documents).audiences
     }
 
-    /// An event such as the templates make: of the year 2000, so that whatever `start` says is after its beginning.
+    /// A sample event made from the templates. It is in the year 2000, so that every time in `start` is after its
+    /// beginning.
     private func sample(_ documents: EventDocuments) throws(Problem) -> EventSpecification {
         let names = reading().names
         let entry = CalendarEntry(
@@ -75,32 +77,33 @@ extension JSONFields {
     fileprivate mutating func topicTemplates() -> [Template] {
         (array("topics", count: 0...200) ?? []).compactMap { value, pointer in
             let template = value.string.flatMap { $0.isEmpty || $0.utf8.count > 500 ? nil : Template($0) }
-            if template == nil { fault(at: pointer, "A text such as team:{home} was expected. \(Template.rule)") }
+            if template == nil { fault(at: pointer, "Expected a text such as team:{home}. \(Template.rule)") }
             return template
         }
     }
 
-    /// Names of values, and where each is from.
+    /// The column, property or template of each name.
     fileprivate mutating func columns(_ format: CalendarReading.Format) -> [String: String] {
         guard let value = value("columns") else { return [:] }
         guard case .object(let members) = value.kind, members.count <= 100 else {
-            fault("columns", "An object was expected: names of values and the columns they are in, 100 at most.")
+            fault("columns", "Expected an object with at most 100 names of values and their columns.")
             return [:]
         }
         var columns: [String: String] = [:]
         for (name, column) in members {
             let pointer = pointer(to: "columns") + JSONText.pointer([name])
-            // A column of that name is not it either.
+            // `null`: the name has no value, not even from a column with the same name.
             if case .null = column.kind {
                 columns[name] = ""
                 continue
             }
             guard let text = column.string, !text.isEmpty, text.utf8.count <= 500 else {
-                fault(at: pointer, "The name of a column was expected, a template, or null.")
+                fault(at: pointer, "Expected the name of a column, a template, or null.")
                 continue
             }
             if text.contains("{") || text.contains("}"), Template(text) == nil { fault(at: pointer, Template.rule) }
-            // iCalendar says itself what these are, whatever columns a file of the same fixtures has.
+            // iCalendar has its own properties for these names. A plan may name columns for them, because it may also
+            // be used with a CSV file of the same fixtures.
             if format == .ics, ["uid", "startsAt", "endsAt", "timeZone", "status"].contains(name) { continue }
             columns[name] = text
         }

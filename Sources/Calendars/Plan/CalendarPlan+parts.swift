@@ -2,12 +2,12 @@ package import Foundation
 package import Grandstand
 
 extension CalendarPlan {
-    /// What a file asks for.
+    /// The entries of a file, and how they may be applied.
     package struct Request: Sendable {
         package var drafts: [CalendarDraft]
-        /// What of the file could not be read.
+        /// The entries that could not be read.
         package var problems: [CalendarProblem]
-        /// Whether any number of events may be cancelled.
+        /// Whether to cancel events even if unusually many are missing in the file.
         package var acceptsRemovals: Bool
 
         package init(drafts: [CalendarDraft], problems: [CalendarProblem] = [], acceptsRemovals: Bool = false) {
@@ -17,12 +17,12 @@ extension CalendarPlan {
         }
     }
 
-    /// The inputs of the decision.
+    /// The present events, and everything else that decides.
     package struct Situation: Sendable {
         package var season: SeasonName
-        /// The season's events, and all others that a draft's key names.
+        /// The season's events, and other events that have the key of a draft.
         package var events: [EventKey: SeasonEvent]
-        /// Keys of events that the API key does not reach.
+        /// Keys of events that the API key cannot access.
         package var outOfReach: Set<EventKey>
         package var now: Date
 
@@ -35,7 +35,7 @@ extension CalendarPlan {
             self.now = now
         }
 
-        /// The season's events by their entries' UIDs.
+        /// The season's events by their UID in the calendar.
         package var known: [String: SeasonEvent] {
             Dictionary(
                 events.values.compactMap { event in
@@ -44,17 +44,17 @@ extension CalendarPlan {
         }
     }
 
-    /// An event to be declared.
+    /// An event to be created or changed.
     package struct Write: Sendable, Hashable {
-        /// Of its entry; `nil`: the file has none.
+        /// The line of its entry; `nil`: the file has no entry.
         package var line: Int?
         package var uid: String
         package var key: EventKey
-        /// The event as it is; `nil`: there is none.
+        /// The present event; `nil`: it does not exist.
         package var present: SeasonEvent?
-        /// The whole declaration.
+        /// The complete new declaration.
         package var document: EventDocument
-        /// What changes, from what to what; without what is remembered of the calendar.
+        /// The members that change, with old and new value. The calendar's note in `metadata` is left out.
         package var fields: [Field] = []
 
         package init(
@@ -70,7 +70,7 @@ extension CalendarPlan {
         }
     }
 
-    /// A member that changes; `nil`: absent.
+    /// A member that changes. A value that is `nil` is absent.
     package struct Field: Sendable, Hashable {
         package var name: String
         package var old: [UInt8]?
@@ -83,21 +83,21 @@ extension CalendarPlan {
         package var uid: String
         package var event: SeasonEvent
         package var reason: Reason
-        /// What is remembered of it.
+        /// The note to store in the event's metadata.
         package var note: SeasonNote
 
         package enum Reason: String, Sendable, Hashable {
             case cancelled
-            /// The file had it no more.
+            /// The file no longer has the entry.
             case vanished
         }
     }
 
-    /// Why nothing is cancelled.
+    /// Why no event is cancelled: too many are missing or cancelled at once.
     package struct Shrinkage: Sendable, Hashable {
-        /// Those that the file has no more, or cancels.
+        /// The events that the file no longer has, or cancels.
         package var vanished: Int
-        /// Entries whose events had not begun.
+        /// The season's events that have not begun.
         package var future: Int
 
         package init(vanished: Int, future: Int) {
@@ -107,12 +107,12 @@ extension CalendarPlan {
     }
 }
 
-/// Something of a calendar that was not taken.
+/// An entry of a calendar that was not applied.
 package struct CalendarProblem: Sendable, Hashable {
-    /// `nil`: it is about no single line.
+    /// `nil`: the problem is not in a single line.
     package var line: Int?
     package var detail: String
-    /// The UID of its entry; `nil`: it is not known, or the fault is of no single entry.
+    /// The UID of the entry; `nil`: it is unknown, or the problem concerns several entries.
     package var uid: String?
 
     package init(line: Int?, detail: String, uid: String?) {

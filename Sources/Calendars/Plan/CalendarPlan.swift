@@ -1,18 +1,19 @@
 internal import Foundation
 package import Grandstand
 
-/// What a calendar changes of its season's events. Pure: its entries, the events as they are with what the calendar said
-/// last, and now decide.
+/// The changes that a calendar makes to its season's events. It is pure: it depends only on the entries, the present
+/// events with their notes of the calendar's last state, and the time.
 ///
-/// Only what the calendar changed since its last run is changed of an event, so what somebody changed by hand stays.
+/// An event's member is changed only if the calendar has changed it since the last run. So changes that people made
+/// stay.
 package struct CalendarPlan: Sendable {
     package private(set) var create: [Write] = []
     package private(set) var change: [Write] = []
     package private(set) var cancel: [Cancellation] = []
-    /// Events that stay as they are, with something else to remember of the calendar.
+    /// Events that do not change, except for their note of the calendar.
     package private(set) var notes: [Write] = []
     package private(set) var unchanged = 0
-    /// Entries that were over before they ever were events.
+    /// Entries of past fixtures that have no event.
     package private(set) var past = 0
     package private(set) var problems: [CalendarProblem]
     package private(set) var shrinkage: Shrinkage?
@@ -27,9 +28,10 @@ package struct CalendarPlan: Sendable {
             let key = known[draft.uid]?.key ?? draft.key
             if let other = seen.updateValue(draft, forKey: key) {
                 seen[key] = other
-                refuse(draft, "The event \(key) is that of the entry on line \(other.line) already; the first counts.")
+                refuse(
+                    draft, "The entry on line \(other.line) already makes the event \(key). The first entry is used.")
             } else if let uid = taken[key], uid != draft.uid {
-                refuse(draft, "The event \(key) is another entry's; change eventKey so that keys differ.")
+                refuse(draft, "The event \(key) belongs to another entry. Change eventKey so that keys differ.")
             } else {
                 consider(draft, known[draft.uid], situation, documents)
             }
@@ -38,12 +40,12 @@ package struct CalendarPlan: Sendable {
         for list in [\CalendarPlan.create, \.change, \.notes] { refuseTooLong(list, documents.maximumBytes) }
     }
 
-    /// Whether nothing is to be written.
+    /// Whether there is nothing to write.
     package var isEmpty: Bool { create.isEmpty && change.isEmpty && cancel.isEmpty && notes.isEmpty }
 
     // MARK: Entries of the file
 
-    /// An entry that has another UID now, and would make the same event, is the same entry.
+    /// If an entry has a new UID but would make the same event as before, it takes over that event.
     private static func inherit(_ request: Request, _ known: inout [String: SeasonEvent]) {
         let here = Set(request.drafts.map(\.uid)).union(request.problems.compactMap(\.uid))
         var left: [EventKey: String] = [:]
@@ -72,22 +74,23 @@ package struct CalendarPlan: Sendable {
             return
         }
         if let other = event.note?.season, other != situation.season {
-            return refuse(draft, "The event \(key) is of the season \(other); change eventKey so that keys differ.")
+            return refuse(
+                draft, "The event \(key) belongs to the season \(other). Change eventKey so that keys differ.")
         }
         if draft.isCancelled { return consider(cancelled: draft, event, known, situation) }
         if event.state.isOver, !event.seemsExpired {
             if event.state == .cancelled, known?.note?.isCancelled ?? false, !draft.isPast(situation.now) {
                 return refuse(
                     draft,
-                    "The event \(key) was cancelled by this calendar, which has it again. "
-                        + "`grandstand event reopen \(key)` takes that back.")
+                    "The event \(key) was cancelled by this calendar, but is in it again. "
+                        + "`grandstand event reopen \(key)` reopens it.")
             }
             unchanged += 1
             return
         }
         let names = known?.note?.differences(in: draft.document) ?? draft.document.names
         var merged = event.document.taking(names, from: draft.document)
-        // One excludes the other; the later word counts.
+        // An event has either member, not both. The calendar's new value replaces the old one.
         if names.contains("channelsOpenBefore"), merged["channelsOpenBefore"] != nil { merged["channelsOpenAt"] = nil }
         var fields: [Field] = []
         if !names.isEmpty {
@@ -111,11 +114,11 @@ package struct CalendarPlan: Sendable {
     private mutating func consider(
         cancelled draft: CalendarDraft, _ event: SeasonEvent, _ known: SeasonEvent?, _ situation: Situation
     ) {
-        // What it said last stays what it said.
+        // Keep the last known state of the entry, so that later changes are noticed.
         var note = known?.note ?? noted(draft, situation, nil)
         note.uid = draft.uid
         note.isMissing = false
-        // Whoever reopened the event by hand meant it.
+        // Somebody has reopened the event, so it stays open.
         if event.state.isOver || event.isKeptOpen {
             unchanged += 1
             return remember(note, of: event, line: draft.line)
@@ -124,7 +127,7 @@ package struct CalendarPlan: Sendable {
             if known != nil { remember(note, of: event, line: draft.line) }
             return refuse(
                 draft,
-                "The calendar cancels the event \(event.key), which has begun. `grandstand event cancel \(event.key)` "
+                "The calendar cancels the event \(event.key), but it has begun. `grandstand event cancel \(event.key)` "
                     + "cancels it.")
         }
         note.isCancelled = true
@@ -132,14 +135,14 @@ package struct CalendarPlan: Sendable {
             Cancellation(line: draft.line, uid: draft.uid, event: event, reason: .cancelled, note: note))
     }
 
-    /// What is remembered of an entry that the calendar does not cancel.
+    /// The note for an entry that the calendar does not cancel.
     ///
-    /// - Parameter event: its event; `nil`: there is none.
+    /// - Parameter event: its event; `nil`: there is none yet.
     private func noted(_ draft: CalendarDraft, _ situation: Situation, _ event: SeasonEvent?) -> SeasonNote {
         SeasonNote(season: situation.season, uid: draft.uid, said: draft.document, reopenedAt: event?.reopenedAt)
     }
 
-    /// Nobody declares an event that is over.
+    /// Updates the note, unless the event is over, because such an event cannot be declared.
     private mutating func remember(_ note: SeasonNote, of event: SeasonEvent, line: Int?) {
         guard note != event.note, !event.state.isOver else { return }
         notes.append(
@@ -158,7 +161,7 @@ package struct CalendarPlan: Sendable {
         }
     }
 
-    /// Removes what the server would not take, for its length, from a list of writes.
+    /// Removes writes that are too long for the server, and reports them as problems.
     private mutating func refuseTooLong(_ list: WritableKeyPath<CalendarPlan, [Write]>, _ limit: Int) {
         for write in self[keyPath: list] where write.document.text.count > limit {
             let note = SeasonNote(metadata: write.document["metadata"])?.metadata(in: nil).count ?? 0
@@ -166,7 +169,7 @@ package struct CalendarPlan: Sendable {
                 CalendarProblem(
                     line: write.line,
                     detail: "The event \(write.key) would have \(write.document.text.count) bytes of JSON, \(note) of "
-                        + "them in metadata.season; \(limit) are the most. Shorten its audiences, start or other metadata.",
+                        + "them in metadata.season. The limit is \(limit). Shorten audiences, start or other metadata.",
                     uid: write.uid))
         }
         self[keyPath: list].removeAll { $0.document.text.count > limit }
@@ -178,8 +181,8 @@ package struct CalendarPlan: Sendable {
 
     // MARK: Entries that are not in the file
 
-    /// Cancels what vanished, unless so much vanished or was cancelled at once that the file is broken rather: then nothing
-    /// is cancelled.
+    /// Cancels the events whose entries are missing. If so many are missing or cancelled at once that the file is
+    /// probably broken, no event is cancelled.
     private mutating func sweep(_ request: Request, _ known: [String: SeasonEvent]) {
         let here = Set(request.drafts.map(\.uid)).union(request.problems.compactMap(\.uid))
         let told = cancel
@@ -198,13 +201,13 @@ package struct CalendarPlan: Sendable {
         }
         let going = told + vanished
         let isMany = going.count * 3 > future
-        // What was held back for that stays so, however many entries came since.
+        // Once cancellations were held back, they stay held back, even if the share is smaller because of new entries.
         if isMany || going.contains(where: { $0.event.note?.isMissing ?? false }) {
             shrinkage = Shrinkage(vanished: going.count, future: future)
             cancel = []
-            let why = isMany ? ", more than a third" : "; of more than a third it began with"
+            let why = isMany ? ", more than a third" : "; it began with more than a third"
             hold(
-                "\(Self.finding(told.count, vanished.count, future))\(why): none was cancelled. Look at the file; "
+                "\(Self.finding(told.count, vanished.count, future))\(why): none of them was cancelled. Check the file; "
                     + "--accept-removals cancels them.")
             for cancellation in going {
                 var note = cancellation.note
@@ -215,8 +218,8 @@ package struct CalendarPlan: Sendable {
         } else if !vanished.isEmpty, request.problems.contains(where: { $0.uid == nil }) {
             hold(
                 Self.finding(0, vanished.count, future)
-                    + ", and there are entries whose UID could not be read: none was cancelled. Correct them; "
-                    + "--accept-removals cancels what vanished all the same.")
+                    + ", and the UIDs of some entries cannot be read: none of them was cancelled. Correct them; "
+                    + "--accept-removals cancels the missing events nevertheless.")
         } else {
             cancel += vanished
         }
@@ -229,9 +232,9 @@ package struct CalendarPlan: Sendable {
     private static func finding(_ told: Int, _ vanished: Int, _ future: Int) -> String {
         let fate =
             switch (told, vanished) {
-            case (0, _): "vanished from the calendar"
+            case (0, _): "are missing in the calendar"
             case (_, 0): "are cancelled in the calendar"
-            default: "vanished from the calendar or are cancelled in it"
+            default: "are missing or cancelled in the calendar"
             }
         return "\(told + vanished) of \(future) events to come \(fate)"
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Grandstand
 package import JSON
 
-/// What a run changed, or would change, and its effect on the apps' places.
+/// What a run changed or would change, and the forecast of channels before and after.
 package struct CalendarReport: Sendable {
     package var create: [CalendarPlan.Write]
     package var change: [CalendarPlan.Write]
@@ -10,7 +10,7 @@ package struct CalendarReport: Sendable {
     package var unchanged: Int
     package var past: Int
     package var problems: [CalendarProblem]
-    /// Of the plan's apps and environments. Empty: the API key may not read quotas.
+    /// The forecasts of the plan's apps and environments. Empty: the API key may not read quotas.
     package var before: [AppForecast] = []
     package var after: [AppForecast] = []
 
@@ -23,7 +23,7 @@ package struct CalendarReport: Sendable {
         problems = plan.problems
     }
 
-    /// There were entries, and none of them could be read.
+    /// Whether the file has entries, and none of them could be read.
     package var isOfProblemsOnly: Bool {
         !problems.isEmpty && create.isEmpty && change.isEmpty && cancel.isEmpty && unchanged == 0 && past == 0
     }

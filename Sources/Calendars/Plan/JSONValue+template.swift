@@ -1,9 +1,9 @@
 internal import Grandstand
 internal import JSON
 
-/// JSON whose texts are templates.
+/// JSON whose strings are templates.
 extension JSONValue {
-    /// Writes the value without white space of its own, its texts filled in; names of members stay as they are.
+    /// Writes the value without white space, with its strings filled in. The names of members are not templates.
     func write(
         to json: inout JSONWriter, filling value: (String) -> String?
     ) throws(Template.Missing) {
@@ -36,7 +36,7 @@ extension JSONValue {
         }
     }
 
-    /// The names in all texts.
+    /// The names used in all templates.
     var templateNames: Set<String> {
         switch kind {
         case .null, .bool, .number: []
@@ -46,7 +46,7 @@ extension JSONValue {
         }
     }
 
-    /// A pointer to the first text that is no template; `nil`: there is none.
+    /// A pointer to the first string that is not a valid template; `nil`: all are valid.
     func brokenTemplate(at pointer: String) -> String? {
         switch kind {
         case .null, .bool, .number: return nil

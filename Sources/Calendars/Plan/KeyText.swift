@@ -1,14 +1,14 @@
 internal import Grandstand
 
-/// Texts made fit for keys and topics.
+/// Turns texts into parts of keys and topics.
 package enum KeyText {
-    /// Letters of Latin scripts without their marks; any run of what keys do not have becomes one `-`, none at the ends.
-    /// So `1. FC Köln` is `1.-FC-Koln`, and stays that.
+    /// Replaces Latin letters with marks by plain letters. Each run of other characters that keys cannot have becomes
+    /// one `-`, except at the ends. `1. FC Köln` becomes `1.-FC-Koln`. A second call changes nothing.
     package static func folded(_ text: String) -> String {
         var folded = ""
         var isGap = false
         for scalar in text.unicodeScalars {
-            // Marks that stand beside their letters.
+            // Combining marks, which follow their letters.
             if (0x300...0x36F).contains(scalar.value) { continue }
             let part = isAllowed(scalar) ? String(scalar) : letters[scalar] ?? ""
             if part.isEmpty {

@@ -2,19 +2,20 @@ package import Foundation
 package import Grandstand
 package import JSON
 
-/// What an event remembers of its calendar, in `metadata.season`: `{"name", "uid", "said"}`.
+/// What an event stores about its calendar, in `metadata.season`: `{"name", "uid", "said"}`.
 package struct SeasonNote: Sendable, Hashable {
     package var season: SeasonName
-    /// Of its entry.
+    /// The UID of its entry.
     package var uid: String
-    /// The event as the calendar said it last, with the hashes of long members in their place: it is compared, never
-    /// written back. What differs from that in the next file is changed, nothing else.
+    /// The event as the calendar had it in the last run. Long members are replaced by hashes, because it is only
+    /// compared. If a member differs in the next file, only that member is changed.
     package let said: EventDocument
-    /// The last file had the entry no more, or cancelled it, and the guard kept the event.
+    /// Whether the last file lacked or cancelled the entry, and the event was not cancelled because too many were
+    /// affected.
     package var isMissing: Bool
-    /// The calendar cancelled the event, or had it no more.
+    /// Whether the calendar cancelled the event, or no longer had its entry.
     package var isCancelled: Bool
-    /// When the event had last been reopened by hand as the calendar last had it; `nil`: never.
+    /// When the event was last reopened, as known in the last run; `nil`: never.
     package var reopenedAt: Date?
 
     package init(
@@ -29,12 +30,12 @@ package struct SeasonNote: Sendable, Hashable {
         self.reopenedAt = reopenedAt
     }
 
-    /// The members in which an entry's event differs from what the calendar said last.
+    /// The members of the entry's event that the calendar has changed since the last run.
     package func differences(in document: EventDocument) -> [String] {
         Self.shortened(document).differences(from: said)
     }
 
-    /// The most bytes that a member of `said` has as it is.
+    /// The most bytes of a member that is stored unchanged.
     private static let maximumMember = 256
 
     private static func shortened(_ document: EventDocument) -> EventDocument {
@@ -46,15 +47,15 @@ package struct SeasonNote: Sendable, Hashable {
         return short
     }
 
-    /// Members of `said` beside those of the event.
+    /// Members of `said` that are not members of the event.
     private enum Name {
         static let missing = "missing"
         static let cancelled = "cancelled"
         static let reopenedAt = "reopenedAt"
     }
 
-    /// - Parameter metadata: an event's, JSON text.
-    /// - Returns: `nil` for an event of no season.
+    /// - Parameter metadata: an event's metadata as JSON.
+    /// - Returns: `nil`: the event belongs to no season.
     package init?(metadata: [UInt8]?) {
         guard let metadata, let json = try? JSONValue(parsing: metadata), let season = json["season"],
             let name = season["name"]?.string.flatMap(SeasonName.init(rawValue:)), let uid = season["uid"]?.string,
@@ -68,7 +69,7 @@ package struct SeasonNote: Sendable, Hashable {
             reopenedAt: said[Name.reopenedAt]?.string.flatMap(RFC3339.date))
     }
 
-    /// An event's metadata with this in it; its other members stay.
+    /// The metadata with this note. Its other members stay.
     package func metadata(in present: [UInt8]?) -> [UInt8] {
         var said = said
         if isMissing { said[Name.missing] = Array("true".utf8) }
@@ -84,16 +85,16 @@ package struct SeasonNote: Sendable, Hashable {
     }
 }
 
-/// An event of the season as it is.
+/// An event as it is now, with its note.
 package struct SeasonEvent: Sendable, Hashable {
     package var key: EventKey
     package var document: EventDocument
     package var state: Event.State
     package var createdAt: Date
     package var updatedAt: Date
-    /// When somebody last reopened it; `nil`: never.
+    /// When it was last reopened; `nil`: never.
     package var reopenedAt: Date?
-    /// `nil`: it is of no season.
+    /// `nil`: it belongs to no season.
     package var note: SeasonNote?
 
     package init(
@@ -109,8 +110,8 @@ package struct SeasonEvent: Sendable, Hashable {
         note = SeasonNote(metadata: document["metadata"])
     }
 
-    /// - Parameter shown: as the API shows it.
-    /// - Returns: `nil` for what is no event.
+    /// - Parameter shown: an event as the API returns it.
+    /// - Returns: `nil`: the value is not an event.
     package init?(shown: JSONValue) {
         guard let key = shown["key"]?.string.flatMap(EventKey.init(rawValue:)),
             let state = shown["state"]?.string.flatMap(Event.State.init(rawValue:)),
@@ -122,18 +123,18 @@ package struct SeasonEvent: Sendable, Hashable {
             reopenedAt: shown["reopenedAt"]?.string.flatMap(RFC3339.date))
     }
 
-    /// The declaration, with another note.
+    /// The declaration with another note.
     package func document(with note: SeasonNote) -> EventDocument {
         var document = document
         document["metadata"] = note.metadata(in: document["metadata"])
         return document
     }
 
-    /// Somebody reopened it since the calendar last had it, and so keeps it open until the calendar has it again.
+    /// Whether it was reopened since the last run. Then it stays open until the calendar has the entry again.
     var isKeptOpen: Bool { reopenedAt != note?.reopenedAt }
 
-    /// Whether the clock closed it, as far as that can be seen: it was changed last when it had long been over, and nobody
-    /// declares an event that is. The server decides whether it lives again.
+    /// Whether the event probably expired: its last change was long after its end, and an event that is over cannot be
+    /// declared. The server decides whether it opens again.
     var seemsExpired: Bool {
         guard state == .ended else { return false }
         if let endsAt = date("endsAt") { return updatedAt >= endsAt.addingTimeInterval(ChannelTenure.overdueAfter) }

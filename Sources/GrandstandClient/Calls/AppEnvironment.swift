@@ -16,8 +16,8 @@ extension GrandstandClient {
         }
     }
 
-    /// The identity of an installation: its app, the UUID that the app made for it, and the secret that the app drew.
-    /// Keep it in the keychain. Without it the app has to register as a new installation.
+    /// The identity of an installation: its app, a UUID and a secret, which the app creates at random. Keep it in the
+    /// keychain. Without it the app has to register as a new installation.
     public struct InstallationIdentity: Sendable, Hashable, Codable {
         /// The app that is installed.
         public var app: AppEnvironment

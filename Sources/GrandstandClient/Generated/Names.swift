@@ -3,7 +3,7 @@
 public import GrandstandContract
 
 extension GrandstandClient {
-    /// A part of a list.
+    /// A page of a list.
     public typealias Page = Contract.Page
     /// APNs has two environments, each with its own tokens and channels.
     public typealias Environment = Contract.Environment

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A stored answer, and the rules for how long it may be used (RFC 9111).
 package struct CachedAnswer: Sendable, Hashable, Codable {
-    /// The request that it answers. Two requests may have the same file name.
+    /// The request that it answers. Compare it, because the files of two requests may have the same name.
     package var address: String
     package var entityTag: String?
     package var body: Data
@@ -30,7 +30,8 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
         return confirmed
     }
 
-    /// Whether it may be used without asking the server. If the clock was set back, the age is unknown, so it may not.
+    /// Whether it may be used without asking the server. If the clock was set back, the age is unknown, so the answer
+    /// is not fresh.
     package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
 
     /// Whether it may be used if the server cannot be asked.

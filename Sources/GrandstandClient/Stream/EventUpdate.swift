@@ -12,7 +12,7 @@ extension GrandstandClient {
 
     /// One update of an event's stream.
     public struct EventUpdate: Sendable, Hashable {
-        /// Identifies everything received so far. A later stream can continue after it.
+        /// Identifies this update. A later stream can continue after it (`after`).
         public var id: String?
         /// The decoded update.
         public var content: Content

@@ -111,12 +111,13 @@ public final class URLSessionTransport: ClientTransport {
         }
 
         #if canImport(FoundationNetworking)
-            /// On a clock that nobody sets.
+            /// Seconds of a monotonic clock.
             private let lastSign = Locked(ProcessInfo.processInfo.systemUptime)
             private let watchdog = Locked<Task<Void, any Error>?>(nil)
 
-            /// Ends the request when the server says nothing for `timeout` seconds and a few more. On Linux, URLSession can
-            /// lose a connection that the server closes: it then calls nobody, not even after `timeoutInterval`.
+            /// Ends the request if the server sends nothing for `timeout` seconds and three more. On Linux, URLSession
+            /// may not notice that the server has closed a connection: it then reports nothing, not even after
+            /// `timeoutInterval`.
             func watch(timeout: TimeInterval, for delegate: Delegate) {
                 let longest = timeout + 3
                 let watch = Task { [weak self, delegate] in

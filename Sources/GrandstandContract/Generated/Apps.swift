@@ -16,16 +16,16 @@ extension Contract {
         /// For apps from TestFlight and the App Store.
         public static let production = Self(rawValue: "production")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .development,
             .production,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -42,7 +42,7 @@ extension Contract {
         /// APNs refuses what this key signs. credentialRefusals says why.
         public static let refused = Self(rawValue: "refused")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .ok,
             .missing,
@@ -50,10 +50,10 @@ extension Contract {
             .refused,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -66,16 +66,16 @@ extension Contract {
         /// Whether the app has the capability for broadcasts at Apple.
         public static let broadcastFeature = Self(rawValue: "broadcast-feature")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .managementPath,
             .broadcastFeature,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -92,7 +92,7 @@ extension Contract {
         /// The word off.
         public static let off = Self(rawValue: "off")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .registered,
             .lowercased,
@@ -100,10 +100,10 @@ extension Contract {
             .off,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -124,7 +124,7 @@ extension Contract {
         /// How people at the console see a contentState. Left out, they see JSON.
         public var preview: AppPreview?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             name: String, teamId: String, keyId: String, channelLimit: Int? = nil, environments: Overrides? = nil,
             preview: AppPreview? = nil
@@ -137,10 +137,10 @@ extension Contract {
             self.preview = preview
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -173,16 +173,16 @@ extension Contract {
         /// Several lines, at most 2,000 bytes of UTF-8.
         public var expanded: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(compact: String? = nil, expanded: String? = nil) {
             self.compact = compact
             self.expanded = expanded
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -205,16 +205,16 @@ extension Contract {
         /// In APNs' production environment.
         public var production: Override?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(development: Override? = nil, production: Override? = nil) {
             self.development = development
             self.production = production
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -237,16 +237,16 @@ extension Contract {
         /// The key there. Left out, the app's.
         public var keyId: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(teamId: String? = nil, keyId: String? = nil) {
             self.teamId = teamId
             self.keyId = keyId
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -294,7 +294,7 @@ extension Contract {
         /// When it was deleted. The server is removing what is left of its history. null: it can be used.
         public var deletingSince: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, topic: String, name: String, teamId: String, keyId: String, channelLimit: Int,
             environments: Overrides, credentials: [String: CredentialState],
@@ -317,10 +317,10 @@ extension Contract {
             self.deletingSince = deletingSince
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -368,16 +368,16 @@ extension Contract {
         /// The time of the first refusal in a row.
         public var since: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(reason: String, since: Date) {
             self.reason = reason
             self.since = since
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -403,17 +403,17 @@ extension Contract {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, topic: String, name: String) {
             self.bundleId = bundleId
             self.topic = topic
             self.name = name
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -446,15 +446,15 @@ extension Contract {
         /// One of the values of the quirk in the path.
         public var value: QuirkValue
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(value: QuirkValue) {
             self.value = value
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -481,7 +481,7 @@ extension Contract {
         /// What it was learned from, or who set it.
         public var evidence: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(environment: Environment, quirk: QuirkName, value: QuirkValue, learnedAt: Date, evidence: String) {
             self.environment = environment
             self.quirk = quirk
@@ -490,10 +490,10 @@ extension Contract {
             self.evidence = evidence
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

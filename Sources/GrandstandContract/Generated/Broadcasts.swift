@@ -30,7 +30,7 @@ extension Contract {
         /// It was withdrawn, or its event was over before it was sent.
         public static let cancelled = Self(rawValue: "cancelled")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .waiting,
             .queued,
@@ -43,10 +43,10 @@ extension Contract {
             .cancelled,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -63,7 +63,7 @@ extension Contract {
         /// Nothing was sent and nothing will be. It was withdrawn, or its event was cancelled or over before.
         public static let cancelled = Self(rawValue: "cancelled")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .scheduled,
             .queued,
@@ -71,10 +71,10 @@ extension Contract {
             .cancelled,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -87,16 +87,16 @@ extension Contract {
         /// Ends them. The event is over after it.
         public static let end = Self(rawValue: "end")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .update,
             .end,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -109,16 +109,16 @@ extension Contract {
         /// By a push to each activity that has an update token and no channel.
         public static let tokens = Self(rawValue: "tokens")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .channel,
             .tokens,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -137,7 +137,7 @@ extension Contract {
         /// The state was the final one. The event is over after it.
         public static let end = Self(rawValue: "end")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .unchanged,
             .quiet,
@@ -146,10 +146,10 @@ extension Contract {
             .end,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -162,16 +162,16 @@ extension Contract {
         /// The server made it of a state of the event, PUT /v1/events/{key}/state.
         public static let state = Self(rawValue: "state")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcast,
             .state,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -192,7 +192,7 @@ extension Contract {
         /// What audiences of some variants show instead of contentState.
         public var byVariant: [String: VariantState]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             contentState: RawJSON, sequence: Int? = nil, final: Bool? = nil, audiences: [AudienceSelector]? = nil,
             byVariant: [String: VariantState]? = nil
@@ -204,10 +204,10 @@ extension Contract {
             self.byVariant = byVariant
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -234,15 +234,15 @@ extension Contract {
         /// It reaches the app byte for byte, but for the stamp.
         public var contentState: RawJSON?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(contentState: RawJSON? = nil) {
             self.contentState = contentState
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -261,10 +261,10 @@ extension Contract {
         case accepted(Broadcast)
         case unchanged(UnchangedState)
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(json: JSONValue) throws {
@@ -290,15 +290,15 @@ extension Contract {
         /// What a state came to.
         public var outcome: StateOutcome
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(outcome: StateOutcome) {
             self.outcome = outcome
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -325,7 +325,7 @@ extension Contract {
         /// As in the answer to a broadcast.
         public var warnings: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             outcome: StateOutcome, rule: Int? = nil, goesAt: Date? = nil, audiences: [AudiencePreview],
             warnings: [String]
@@ -337,10 +337,10 @@ extension Contract {
             self.warnings = warnings
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -369,10 +369,10 @@ extension Contract {
         case at(Date)
         case afterStart(AfterStart)
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(json: JSONValue) throws {
@@ -398,15 +398,15 @@ extension Contract {
         /// Seconds from startsAt of the event, negative for a time before it. At most a year.
         public var afterStart: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(afterStart: Int) {
             self.afterStart = afterStart
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -458,7 +458,7 @@ extension Contract {
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             event: BroadcastKind, contentState: RawJSON? = nil, alert: Alert? = nil,
             byVariant: [String: VariantContent]? = nil, audiences: [AudienceSelector]? = nil, priority: Int? = nil,
@@ -479,10 +479,10 @@ extension Contract {
             self.sendAt = sendAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -525,16 +525,16 @@ extension Contract {
         /// Makes their devices ring. It reaches the app byte for byte.
         public var alert: Alert?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(contentState: RawJSON? = nil, alert: Alert? = nil) {
             self.contentState = contentState
             self.alert = alert
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -586,7 +586,7 @@ extension Contract {
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             eventKey: String, event: BroadcastKind, contentState: RawJSON? = nil, alert: Alert? = nil,
             byVariant: [String: VariantContent]? = nil, audiences: [AudienceSelector]? = nil, priority: Int? = nil,
@@ -635,10 +635,10 @@ extension Contract {
             return draft
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -681,15 +681,15 @@ extension Contract {
         /// The broadcasts. A fault in one concerns only that one.
         public var items: [BroadcastItem]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(items: [BroadcastItem]) {
             self.items = items
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -708,15 +708,15 @@ extension Contract {
         /// One for each of the request, in its order.
         public var items: [BroadcastOutcome]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(items: [BroadcastOutcome]) {
             self.items = items
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -735,10 +735,10 @@ extension Contract {
         case accepted(Broadcast)
         case refused(RefusedBroadcast)
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(json: JSONValue) throws {
@@ -765,15 +765,15 @@ extension Contract {
         /// The members after apns belong to some kinds only: x-problems of ProblemKind lists which.
         public var problem: Problem
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(problem: Problem) {
             self.problem = problem
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -825,7 +825,7 @@ extension Contract {
         /// broadcast is read.
         public var message: BroadcastDraft?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, eventKey: String? = nil, event: BroadcastKind, state: BroadcastState, acceptedAt: Date,
             sendAt: Date? = nil, afterStart: Int? = nil, by: String? = nil, withdrawnBy: String? = nil,
@@ -850,10 +850,10 @@ extension Contract {
             self.message = message
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -917,7 +917,7 @@ extension Contract {
         /// As in the answer to a broadcast.
         public var warnings: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             event: BroadcastKind, goesAt: Date, isScheduled: Bool, expiresAt: Date, audiences: [AudiencePreview],
             warnings: [String]
@@ -930,10 +930,10 @@ extension Contract {
             self.warnings = warnings
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -983,7 +983,7 @@ extension Contract {
         /// Broadcasts that wait for their turn and would not be sent.
         public var replaces: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, kind: DeliveryKind, priority: Int,
             apnsExpiration: Int, bytes: Int, limit: Int, payload: RawJSON, preview: RenderedPreview? = nil,
@@ -1002,10 +1002,10 @@ extension Contract {
             self.replaces = replaces
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1046,16 +1046,16 @@ extension Contract {
         /// Several lines, if the app has a template for them.
         public var expanded: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(compact: String? = nil, expanded: String? = nil) {
             self.compact = compact
             self.expanded = expanded
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1115,7 +1115,7 @@ extension Contract {
         /// Of one that is superseded: the broadcast that was sent instead, if that is known.
         public var supersededBy: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             kind: DeliveryKind, counts: TokenCounts? = nil, bundleId: String, environment: Environment,
             variant: String? = nil, channelId: String? = nil, state: DeliveryState, attempts: Int, priority: Int,
@@ -1143,10 +1143,10 @@ extension Contract {
             self.supersededBy = supersededBy
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1210,7 +1210,7 @@ extension Contract {
         /// Not answered yet, or to be sent.
         public var pending: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(total: Int, accepted: Int, rejected: Int, gone: Int, expired: Int, pending: Int) {
             self.total = total
             self.accepted = accepted
@@ -1220,10 +1220,10 @@ extension Contract {
             self.pending = pending
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

@@ -17,16 +17,16 @@ extension Contract {
         /// APNs stores the newest message until its expiration. A device that was offline gets that one.
         public static let mostRecentMessageStored = Self(rawValue: "mostRecentMessageStored")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .noMessageStored,
             .mostRecentMessageStored,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -40,16 +40,16 @@ extension Contract {
         /// A name for people, at most 200 characters.
         public var label: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(storagePolicy: StoragePolicy, label: String? = nil) {
             self.storagePolicy = storagePolicy
             self.label = label
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -76,7 +76,7 @@ extension Contract {
         /// With eventKey only: the audience that it shall serve. Left out, the one without a variant.
         public var variant: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(channelId: String, label: String? = nil, eventKey: String? = nil, variant: String? = nil) {
             self.channelId = channelId
             self.label = label
@@ -84,10 +84,10 @@ extension Contract {
             self.variant = variant
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -142,7 +142,7 @@ extension Contract {
         /// What Apple says of a channel just now. Only with verify=true.
         public var verified: Verification?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String? = nil, channelId: String? = nil, bundleId: String, environment: Environment,
             variant: String? = nil, storagePolicy: StoragePolicy? = nil, state: ChannelState? = nil,
@@ -166,10 +166,10 @@ extension Contract {
             self.verified = verified
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -220,17 +220,17 @@ extension Contract {
         /// When Apple answered.
         public var at: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(exists: Bool, storagePolicy: StoragePolicy? = nil, at: Date) {
             self.exists = exists
             self.storagePolicy = storagePolicy
             self.at = at
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

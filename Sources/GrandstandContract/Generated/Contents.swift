@@ -16,16 +16,16 @@ extension Contract {
         /// It is refused with 422 content-mismatch.
         public static let refuse = Self(rawValue: "refuse")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .warn,
             .refuse,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -40,17 +40,17 @@ extension Contract {
         /// Seconds since 2001, a number. Swift's JSONDecoder reads a Date so.
         public static let reference = Self(rawValue: "reference")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .unix,
             .iso8601,
             .reference,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -67,7 +67,7 @@ extension Contract {
         /// Which changes of a state are quiet and which ring. Left out: every change is an update.
         public var rules: StateRules?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             check: ContentCheck? = nil, versions: [ContentVersion], stamp: Stamp? = nil, rules: StateRules? = nil
         ) {
@@ -77,10 +77,10 @@ extension Contract {
             self.rules = rules
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -110,16 +110,16 @@ extension Contract {
         /// number is one that Swift decodes as such: 5.0 is one.
         public var schema: RawJSON
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(name: String, schema: RawJSON) {
             self.name = name
             self.schema = schema
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -143,16 +143,16 @@ extension Contract {
         /// How a time is written in a contentState.
         public var `as`: StampForm
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(member: String, as: StampForm) {
             self.member = member
             self.as = `as`
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -178,7 +178,7 @@ extension Contract {
         public var rings: [RingRule]? { didSet { kept = KeptText() } }
         private var kept = KeptText()
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(quiet: [String]? = nil, quietInterval: Int? = nil, rings: [RingRule]? = nil) {
             self.quiet = quiet
             self.quietInterval = quietInterval
@@ -191,10 +191,10 @@ extension Contract {
             kept = KeptText(text)
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -228,17 +228,17 @@ extension Contract {
         /// match (RFC 4647 lookup), else alert. Capitals do not tell tags apart.
         public var alertsByLocale: [String: Alert]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(when: RingCondition, alert: Alert, alertsByLocale: [String: Alert]? = nil) {
             self.when = when
             self.alert = alert
             self.alertsByLocale = alertsByLocale
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -272,7 +272,7 @@ extension Contract {
         /// The value of becomes, which needs it, or of an item of appears.
         public var value: RawJSON?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             increases: String? = nil, decreases: String? = nil, changes: String? = nil, becomes: String? = nil,
             appears: String? = nil, value: RawJSON? = nil
@@ -285,10 +285,10 @@ extension Contract {
             self.value = value
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -334,7 +334,7 @@ extension Contract {
         /// Only in the answer to PUT: live events whose newest content this content type would refuse. The first 100.
         public var mismatches: [ContentMismatch]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, attributesType: String, check: ContentCheck, versions: [ContentVersion],
             stamp: Stamp? = nil, rules: StateRules? = nil, createdAt: Date, updatedAt: Date,
@@ -351,10 +351,10 @@ extension Contract {
             self.mismatches = mismatches
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -397,7 +397,7 @@ extension Contract {
         /// The places in contentState that are wrong, each with the versions that cannot decode it.
         public var errors: [FieldError]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             eventKey: String, environment: Environment, variant: String? = nil, broadcastId: String,
             errors: [FieldError]
@@ -409,10 +409,10 @@ extension Contract {
             self.errors = errors
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -444,10 +444,10 @@ extension Contract {
         case text(String)
         case localized(LocalizedKey)
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(json: JSONValue) throws {
@@ -475,16 +475,16 @@ extension Contract {
         /// What takes the place of the key's variables, in order.
         public var locArgs: [String]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(locKey: String, locArgs: [String]? = nil) {
             self.locKey = locKey
             self.locArgs = locArgs
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -512,7 +512,7 @@ extension Contract {
         public var sound: String? { didSet { kept = KeptText() } }
         private var kept = KeptText()
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(title: LocalizedText? = nil, body: LocalizedText? = nil, sound: String? = nil) {
             self.title = title
             self.body = body
@@ -525,10 +525,10 @@ extension Contract {
             kept = KeptText(text)
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

@@ -20,7 +20,7 @@ extension Contract {
         /// Its organiser deleted it. POST …/reopen takes that back.
         public static let cancelled = Self(rawValue: "cancelled")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .scheduled,
             .live,
@@ -28,10 +28,10 @@ extension Contract {
             .cancelled,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -44,16 +44,16 @@ extension Contract {
         /// By update tokens only. The server makes no channel.
         public static let tokens = Self(rawValue: "tokens")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .channel,
             .tokens,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -76,7 +76,7 @@ extension Contract {
         /// The audience is reached by tokens, or the event was over before it had a channel.
         public static let none = Self(rawValue: "none")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .waiting,
             .pending,
@@ -87,10 +87,10 @@ extension Contract {
             .none,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -105,17 +105,17 @@ extension Contract {
         /// The audience is reached by tokens.
         public static let none = Self(rawValue: "none")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .kept,
             .new,
             .none,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -142,7 +142,7 @@ extension Contract {
         /// event's, and without that the app's only one.
         public var content: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
             delivery: AudienceDelivery? = nil, priority: Int? = nil, content: String? = nil
@@ -156,10 +156,10 @@ extension Contract {
             self.content = content
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -195,17 +195,17 @@ extension Contract {
         /// Only the audience of this variant.
         public var variant: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, environment: Environment, variant: String? = nil) {
             self.bundleId = bundleId
             self.environment = environment
             self.variant = variant
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -255,7 +255,7 @@ extension Contract {
         /// this.
         public var content: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil, channelsOpenAt: Date? = nil,
             channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: RawJSON? = nil, topics: [String]? = nil,
@@ -275,10 +275,10 @@ extension Contract {
             self.content = content
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -331,7 +331,7 @@ extension Contract {
         /// Its text, as it was read.
         package var relevanceScoreText: KeptNumber?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: Double? = nil)
         {
             self.priority = priority
@@ -340,10 +340,10 @@ extension Contract {
             relevanceScoreText = relevanceScore.map(KeptNumber.init)
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -404,7 +404,7 @@ extension Contract {
         /// moves, go at once or after endsAt, a start's staleDate that is past.
         public var warnings: [String]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
             endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
@@ -432,10 +432,10 @@ extension Contract {
             self.warnings = warnings
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -526,7 +526,7 @@ extension Contract {
         /// What cannot be taken back: ends that devices may have got, channels and followers that are lost.
         public var warnings: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
             endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
@@ -580,10 +580,10 @@ extension Contract {
             self.warnings = warnings
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -647,7 +647,7 @@ extension Contract {
         /// What became of an audience's channel when its event was opened again.
         public var channel: ChannelFate
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, environment: Environment, variant: String? = nil, channel: ChannelFate) {
             self.bundleId = bundleId
             self.environment = environment
@@ -655,10 +655,10 @@ extension Contract {
             self.channel = channel
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -683,15 +683,15 @@ extension Contract {
         /// Only these. Left out: all.
         public var audiences: [AudienceSelector]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(audiences: [AudienceSelector]? = nil) {
             self.audiences = audiences
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -726,7 +726,7 @@ extension Contract {
         /// How far the channel of an audience is.
         public var channel: AudienceChannel
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, storagePolicy: StoragePolicy,
             delivery: AudienceDelivery, priority: Int? = nil, content: String? = nil, channel: AudienceChannel
@@ -741,10 +741,10 @@ extension Contract {
             self.channel = channel
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -783,7 +783,7 @@ extension Contract {
         /// When the server next calls Apple for it.
         public var nextAttemptAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             state: AudienceChannelState, channelId: String? = nil, reason: String? = nil, nextAttemptAt: Date? = nil
         ) {
@@ -793,10 +793,10 @@ extension Contract {
             self.nextAttemptAt = nextAttemptAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -852,7 +852,7 @@ extension Contract {
         /// GrandstandLiveActivities does; in other apps people would see two.
         public var restart: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
@@ -870,10 +870,10 @@ extension Contract {
             self.restart = restart
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -928,7 +928,7 @@ extension Contract {
         /// Whether cards are started again when an audience gets another channel.
         public var restart: Bool
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
@@ -946,10 +946,10 @@ extension Contract {
             self.restart = restart
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

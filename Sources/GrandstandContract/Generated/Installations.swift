@@ -20,7 +20,7 @@ extension Contract {
         /// It is no longer visible.
         public static let dismissed = Self(rawValue: "dismissed")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .active,
             .stale,
@@ -28,10 +28,10 @@ extension Contract {
             .dismissed,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -62,7 +62,7 @@ extension Contract {
         /// What the user follows. Twice the same counts once.
         public var topics: [String]?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             sequence: Int? = nil, systemVersion: String, appVersion: String? = nil, locale: String? = nil,
             variant: String? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool? = nil,
@@ -80,10 +80,10 @@ extension Contract {
             self.topics = topics
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -122,16 +122,16 @@ extension Contract {
         /// A push token in hexadecimal digits. The server never logs it.
         public var token: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(attributesType: String, token: String) {
             self.attributesType = attributesType
             self.token = token
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -156,17 +156,17 @@ extension Contract {
         /// Whether this one is asked.
         public var sampled: Bool
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(installationId: String, receipts: Double, sampled: Bool) {
             self.installationId = installationId
             self.receipts = receipts
             self.sampled = sampled
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -215,7 +215,7 @@ extension Contract {
         /// The activities that it reported.
         public var activities: [Activity]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             installationId: String, receipts: Double, sampled: Bool, sequence: Int? = nil, systemVersion: String,
             appVersion: String? = nil, locale: String? = nil, variant: String? = nil, timeZone: String? = nil,
@@ -238,10 +238,10 @@ extension Contract {
             self.activities = activities
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -290,17 +290,17 @@ extension Contract {
         /// true: APNs refused it. It is not used until it is registered again.
         public var suspect: Bool
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(attributesType: String, token: String, suspect: Bool) {
             self.attributesType = attributesType
             self.token = token
             self.suspect = suspect
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -335,7 +335,7 @@ extension Contract {
         /// was.
         public var variant: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             eventKey: String, attributesType: String, state: ActivityState, updateToken: String? = nil,
             channelId: String? = nil, variant: String? = nil
@@ -348,10 +348,10 @@ extension Contract {
             self.variant = variant
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -390,7 +390,7 @@ extension Contract {
         /// Apple's ID of the channel that it listens to. null: none was reported.
         public var channelId: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             activityId: String, eventKey: String, attributesType: String, state: ActivityState,
             updateToken: String? = nil, channelId: String? = nil
@@ -403,10 +403,10 @@ extension Contract {
             self.channelId = channelId
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -438,16 +438,16 @@ extension Contract {
         /// The receipts.
         public var items: [Receipt]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(sentAt: Date? = nil, items: [Receipt]) {
             self.sentAt = sentAt
             self.items = items
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -472,17 +472,17 @@ extension Contract {
         /// When it was shown, by the app's clock.
         public var shownAt: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(eventKey: String, timestamp: Int, shownAt: Date) {
             self.eventKey = eventKey
             self.timestamp = timestamp
             self.shownAt = shownAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -507,16 +507,16 @@ extension Contract {
         /// How many were not.
         public var ignored: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(recorded: Int, ignored: Int) {
             self.recorded = recorded
             self.ignored = ignored
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -549,7 +549,7 @@ extension Contract {
         /// Tokens in numbers.
         public var updateTokens: RegisteredTokens
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             installations: Int, systems: [String: Int], locales: [String: Int], liveActivitiesDisabled: Int,
             frequentPushesDisabled: Int, startTokens: [String: RegisteredTokens], updateTokens: RegisteredTokens
@@ -563,10 +563,10 @@ extension Contract {
             self.updateTokens = updateTokens
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -599,16 +599,16 @@ extension Contract {
         /// Tokens that APNs refused. They are not used until they are registered again.
         public var suspect: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(active: Int, suspect: Int) {
             self.active = active
             self.suspect = suspect
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -631,16 +631,16 @@ extension Contract {
         /// One for each app and environment.
         public var audiences: [AudienceReceipts]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(share: Double, audiences: [AudienceReceipts]) {
             self.share = share
             self.audiences = audiences
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -670,7 +670,7 @@ extension Contract {
         /// By time: those of broadcasts, and of other timestamps the 100 most frequent.
         public var messages: [MessageReceipts]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, sample: Int, newest: MessageReceipts? = nil,
             messages: [MessageReceipts]
@@ -682,10 +682,10 @@ extension Contract {
             self.messages = messages
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -723,7 +723,7 @@ extension Contract {
         /// Seconds from acceptance to the screen, of the other devices. null: there are none.
         public var seconds: Percentiles?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             timestamp: Int, acceptedAt: Date? = nil, shown: Int, clockUnknown: Int, shownEarly: Int,
             seconds: Percentiles? = nil
@@ -736,10 +736,10 @@ extension Contract {
             self.seconds = seconds
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -772,17 +772,17 @@ extension Contract {
         /// Of 99 in a hundred.
         public var p99: Double
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(p50: Double, p95: Double, p99: Double) {
             self.p50 = p50
             self.p95 = p95
             self.p99 = p99
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

@@ -22,7 +22,7 @@ extension Contract {
         /// Everything, and also apps and keys.
         public static let admin = Self(rawValue: "admin")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .lookup,
             .device,
@@ -31,10 +31,10 @@ extension Contract {
             .admin,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -49,17 +49,17 @@ extension Contract {
         /// Somebody revoked it.
         public static let revoked = Self(rawValue: "revoked")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .active,
             .expired,
             .revoked,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -82,7 +82,7 @@ extension Contract {
         /// A time to come from which on it opens nothing. Left out: it does not expire.
         public var expiresAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
             eventKeyPrefix: String? = nil, expiresAt: Date? = nil
@@ -95,10 +95,10 @@ extension Contract {
             self.expiresAt = expiresAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -127,15 +127,15 @@ extension Contract {
         /// Seconds for which the old key can still be used, at most 30 days.
         public var overlapSeconds: Int?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(overlapSeconds: Int? = nil) {
             self.overlapSeconds = overlapSeconds
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -178,7 +178,7 @@ extension Contract {
         /// When it was last used, to the minute or so.
         public var lastUsedAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
             eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
@@ -199,10 +199,10 @@ extension Contract {
             self.lastUsedAt = lastUsedAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -275,7 +275,7 @@ extension Contract {
         }
         private var hidden: Secret
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
             eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
@@ -315,10 +315,10 @@ extension Contract {
             hidden = Secret(secret)
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

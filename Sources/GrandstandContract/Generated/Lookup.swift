@@ -16,16 +16,16 @@ extension Contract {
         /// startsAt has passed or an update was sent.
         public static let live = Self(rawValue: "live")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .scheduled,
             .live,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -44,7 +44,7 @@ extension Contract {
         /// The server cannot know now, because its database is away. Ask again.
         public static let storeUnavailable = Self(rawValue: "store-unavailable")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .eventNotFound,
             .variantNotFound,
@@ -53,10 +53,10 @@ extension Contract {
             .storeUnavailable,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -67,15 +67,15 @@ extension Contract {
         /// The newest accepted content with its timestamp.
         public static let contentState = Self(rawValue: "contentState")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .contentState
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -110,7 +110,7 @@ extension Contract {
         /// can get.
         public var timestamp: Int?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             eventKey: String, channelId: String? = nil, delivery: AudienceDelivery? = nil, variant: String? = nil,
             variants: [String]? = nil, storagePolicy: StoragePolicy, state: EventState, startsAt: Date? = nil,
@@ -129,10 +129,10 @@ extension Contract {
             self.timestamp = timestamp
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -192,7 +192,7 @@ extension Contract {
         /// What people follow to get its start.
         public var topics: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             eventKey: String, channelId: String? = nil, delivery: AudienceDelivery? = nil, variant: String? = nil,
             storagePolicy: StoragePolicy, state: FollowableState, startsAt: Date? = nil, endsAt: Date? = nil,
@@ -226,10 +226,10 @@ extension Contract {
             self.topics = topics
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -273,15 +273,15 @@ extension Contract {
         /// Keys of events. One that cannot be a key is reported as missing.
         public var eventKeys: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(eventKeys: [String]) {
             self.eventKeys = eventKeys
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -302,16 +302,16 @@ extension Contract {
         /// Those that were not found, in the order of the request.
         public var missing: [MissingLookup]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(items: [Lookup], missing: [MissingLookup]) {
             self.items = items
             self.missing = missing
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -334,16 +334,16 @@ extension Contract {
         /// Why a lookup of one event in a batch found no channel.
         public var reason: MissingReason
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(eventKey: String, reason: MissingReason) {
             self.eventKey = eventKey
             self.reason = reason
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

@@ -14,7 +14,7 @@ extension Contract {
         /// No connection could be made. reason says why.
         public static let unreachable = Self(rawValue: "unreachable")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .unknown,
             .reachable,
@@ -22,10 +22,10 @@ extension Contract {
             .unreachable,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -38,16 +38,16 @@ extension Contract {
         /// It cannot. detail says why.
         public static let notReady = Self(rawValue: "not-ready")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .ready,
             .notReady,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -60,16 +60,16 @@ extension Contract {
         /// One of these is not so. detail says which.
         public static let unavailable = Self(rawValue: "unavailable")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .ok,
             .unavailable,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -98,7 +98,7 @@ extension Contract {
         /// This machine's clock and the database's differ.
         public static let clockOff = Self(rawValue: "clock-off")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .unreachable,
             .accessRefused,
@@ -112,10 +112,10 @@ extension Contract {
             .clockOff,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -126,15 +126,15 @@ extension Contract {
         /// Always ok.
         public var status: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(status: String) {
             self.status = status
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -162,7 +162,7 @@ extension Contract {
         /// for it.
         public var apns: APNsReadiness
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             status: ReadinessStatus, database: DatabaseState, trouble: DatabaseTrouble? = nil, detail: String? = nil,
             apns: APNsReadiness
@@ -174,10 +174,10 @@ extension Contract {
             self.apns = apns
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -207,16 +207,16 @@ extension Contract {
         /// How one environment of APNs was reached lately.
         public var production: APNsState
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(development: APNsState, production: APNsState) {
             self.development = development
             self.production = production
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -239,16 +239,16 @@ extension Contract {
         /// Why it cannot be reached, or which key it refuses.
         public var reason: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(state: APNsReachability, reason: String? = nil) {
             self.state = state
             self.reason = reason
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

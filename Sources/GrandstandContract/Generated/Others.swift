@@ -18,17 +18,17 @@ extension Contract {
         /// The newest first.
         public var broadcasts: [BroadcastSummary]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(eventKey: String, state: EventState, broadcasts: [BroadcastSummary]) {
             self.eventKey = eventKey
             self.state = state
             self.broadcasts = broadcasts
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -61,7 +61,7 @@ extension Contract {
         /// How many deliveries are in each state.
         public var counts: [String: Int]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, event: BroadcastKind, state: BroadcastState, acceptedAt: Date, sendAt: Date? = nil,
             counts: [String: Int]
@@ -74,10 +74,10 @@ extension Contract {
             self.counts = counts
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -106,15 +106,15 @@ extension Contract {
         /// How far an event is.
         public var state: EventState
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(state: EventState) {
             self.state = state
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

@@ -101,7 +101,7 @@ extension Contract {
         /// The secret is not this installation's.
         case wrongInstallationSecret = "wrong-installation-secret"
 
-        /// A short sentence, always the same.
+        /// The title of problems of this kind.
         public var title: String {
             switch self {
             case .apnsRefused: "APNs refused the call"
@@ -155,7 +155,7 @@ extension Contract {
             }
         }
 
-        /// The HTTP status that it comes with.
+        /// The HTTP status of problems of this kind.
         public var status: Int {
             switch self {
             case .malformedJson: 400

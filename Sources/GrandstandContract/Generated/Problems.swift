@@ -20,7 +20,7 @@ extension Contract {
         /// Apple refused to create it, or there was no place left. The server tries again at nextAttemptAt.
         public static let failed = Self(rawValue: "failed")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .creating,
             .active,
@@ -31,10 +31,10 @@ extension Contract {
             .failed,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -80,7 +80,7 @@ extension Contract {
         /// How the server sees a channel.
         public var state: ChannelState?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             type: String, title: String, status: Int, detail: String, requestId: String? = nil,
             errors: [FieldError]? = nil, apns: APNsRefusal? = nil, limit: Int? = nil, used: Int? = nil,
@@ -108,10 +108,10 @@ extension Contract {
             self.state = state
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -166,16 +166,16 @@ extension Contract {
         /// What was expected there.
         public var detail: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(pointer: String, detail: String) {
             self.pointer = pointer
             self.detail = detail
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -200,17 +200,17 @@ extension Contract {
         /// APNs' ID of the request, for Apple's support.
         public var requestId: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(status: Int, reason: String, requestId: String? = nil) {
             self.status = status
             self.reason = reason
             self.requestId = requestId
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

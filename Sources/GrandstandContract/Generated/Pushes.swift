@@ -18,17 +18,17 @@ extension Contract {
         /// Ends it. No update follows.
         public static let end = Self(rawValue: "end")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .start,
             .update,
             .end,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -77,7 +77,7 @@ extension Contract {
         /// Systems before 18 start nothing with it.
         public var inputPushToken: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             token: String, event: MessageKind, contentState: RawJSON? = nil, alert: Alert? = nil, priority: Int? = nil,
             expiresIn: Int? = nil, apnsExpiration: Int? = nil, staleDate: Date? = nil, dismissalDate: Date? = nil,
@@ -101,10 +101,10 @@ extension Contract {
             self.inputPushToken = inputPushToken
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -174,7 +174,7 @@ extension Contract {
         /// What may not be meant, as of a broadcast.
         public var warnings: [String]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, bundleId: String, environment: Environment, token: String, event: MessageKind,
             state: BroadcastState, acceptedAt: Date, sendAt: Date? = nil, by: String? = nil, withdrawnBy: String? = nil,
@@ -194,10 +194,10 @@ extension Contract {
             self.warnings = warnings
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -256,7 +256,7 @@ extension Contract {
         /// When it got its final state. null: it has none yet.
         public var settledAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             state: DeliveryState, attempts: Int, priority: Int, apnsExpiration: Int, timestamp: Int? = nil,
             apnsRequestId: String? = nil, apnsUniqueId: String? = nil, reason: String? = nil,
@@ -274,10 +274,10 @@ extension Contract {
             self.settledAt = settledAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

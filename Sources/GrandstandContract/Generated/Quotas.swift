@@ -18,17 +18,17 @@ extension Contract {
         /// 95 percent or more, or Apple refuses creations because it has no place left.
         public static let critical = Self(rawValue: "critical")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .ok,
             .warning,
             .critical,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -49,7 +49,7 @@ extension Contract {
         /// A tenth of the app's installations, and a thousand, are new within an hour. Somebody may make them up.
         public static let manyInstallations = Self(rawValue: "many-installations")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .keyRefused,
             .capabilityOff,
@@ -59,10 +59,10 @@ extension Contract {
             .manyInstallations,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -77,17 +77,17 @@ extension Contract {
         /// Apple's list has channels that an unanswered creation or another system may have made.
         public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .capabilityOff,
             .listIncomplete,
             .ambiguousCreation,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -118,7 +118,7 @@ extension Contract {
         /// A live event gets a new channel after all known channels vanished. Only done on demand.
         public static let recreate = Self(rawValue: "recreate")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .markMissing,
             .restore,
@@ -133,10 +133,10 @@ extension Contract {
             .recreate,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -219,7 +219,7 @@ extension Contract {
         /// Old entries of this log were deleted.
         public static let auditPruned = Self(rawValue: "audit.pruned")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .appRegistered,
             .appChanged,
@@ -260,10 +260,10 @@ extension Contract {
             .auditPruned,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -309,7 +309,7 @@ extension Contract {
         /// Set while APNs throttles the app's pushes to devices. Answers about single tokens do not count.
         public var devicesThrottled: Throttled?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, limit: Int, used: Int, reserved: Int, available: Int,
             byState: [String: Int], byStoragePolicy: [String: Int], apple: AppleCount? = nil, unmanaged: Int,
@@ -335,10 +335,10 @@ extension Contract {
             self.devicesThrottled = devicesThrottled
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -395,7 +395,7 @@ extension Contract {
         /// The time of the first refusal in a row.
         public var since: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(teamId: String, keyId: String, reason: String, since: Date) {
             self.teamId = teamId
             self.keyId = keyId
@@ -403,10 +403,10 @@ extension Contract {
             self.since = since
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -438,7 +438,7 @@ extension Contract {
         /// Seconds for which the first of these lanes has waited. 0 if none waits.
         public var oldestSeconds: Double
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(since: Date, ratePerSecond: Double, lanesWaiting: Int, oldestSeconds: Double) {
             self.since = since
             self.ratePerSecond = ratePerSecond
@@ -446,10 +446,10 @@ extension Contract {
             self.oldestSeconds = oldestSeconds
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -476,16 +476,16 @@ extension Contract {
         /// When.
         public var at: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(count: Int, at: Date) {
             self.count = count
             self.at = at
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -511,17 +511,17 @@ extension Contract {
         /// When the limit is exceeded first. null: never.
         public var exceedsAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(peak: Int, peakAt: Date, exceedsAt: Date? = nil) {
             self.peak = peak
             self.peakAt = peakAt
             self.exceedsAt = exceedsAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -555,7 +555,7 @@ extension Contract {
         /// By bundle ID, environment and time. Steps without a sample are left out.
         public var items: [QuotaSample]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(from: Date, to: Date, step: Int, items: [QuotaSample]) {
             self.from = from
             self.to = to
@@ -563,10 +563,10 @@ extension Contract {
             self.items = items
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -608,7 +608,7 @@ extension Contract {
         /// Channels deleted in the step.
         public var deleted: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, at: Date, used: Int, reserved: Int, peak: Int, limit: Int,
             created: Int, deleted: Int
@@ -624,10 +624,10 @@ extension Contract {
             self.deleted = deleted
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -670,7 +670,7 @@ extension Contract {
         /// that wait for their next attempt are made now.
         public var recreate: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(apply: Bool? = nil, adopt: Bool? = nil, deleteUnmanaged: Bool? = nil, recreate: Bool? = nil) {
             self.apply = apply
             self.adopt = adopt
@@ -678,10 +678,10 @@ extension Contract {
             self.recreate = recreate
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -739,7 +739,7 @@ extension Contract {
         /// Only in lists, and only where the three lists are left out.
         public var abridged: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, bundleId: String, environment: Environment, actor: String, startedAt: Date, finishedAt: Date,
             applied: Bool, apple: Int, ledger: Int, matched: Int, missing: [MissingChannel]? = nil,
@@ -764,10 +764,10 @@ extension Contract {
             self.abridged = abridged
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -825,7 +825,7 @@ extension Contract {
         /// The variant of the audience that it serves, if that has one.
         public var variant: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, storagePolicy: StoragePolicy, eventKey: String? = nil,
             variant: String? = nil
@@ -837,10 +837,10 @@ extension Contract {
             self.variant = variant
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -871,17 +871,17 @@ extension Contract {
         /// Its policy, if Apple was asked for it.
         public var storagePolicy: StoragePolicy?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(channelId: String, firstSeenAt: Date, storagePolicy: StoragePolicy? = nil) {
             self.channelId = channelId
             self.firstSeenAt = firstSeenAt
             self.storagePolicy = storagePolicy
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -916,7 +916,7 @@ extension Contract {
         /// Why it was not, or what Apple said.
         public var detail: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             action: ReconciliationActionName, id: String? = nil, eventKey: String? = nil, variant: String? = nil,
             channelId: String? = nil, done: Bool, detail: String? = nil
@@ -930,10 +930,10 @@ extension Contract {
             self.detail = detail
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -996,7 +996,7 @@ extension Contract {
         /// What Apple answered. null: it was not asked, or did not answer.
         public var apns: AuditAnswer?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, at: Date, actor: String, keyId: String? = nil, action: AuditAction, bundleId: String? = nil,
             environment: Environment? = nil, channel: String? = nil, channelId: String? = nil, eventKey: String? = nil,
@@ -1018,10 +1018,10 @@ extension Contract {
             self.apns = apns
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1070,17 +1070,17 @@ extension Contract {
         /// APNs' ID of the request.
         public var requestId: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(status: Int? = nil, reason: String? = nil, requestId: String? = nil) {
             self.status = status
             self.reason = reason
             self.requestId = requestId
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

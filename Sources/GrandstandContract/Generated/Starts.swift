@@ -22,7 +22,7 @@ extension Contract {
         /// Somebody stopped it.
         public static let stopped = Self(rawValue: "stopped")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .scheduled,
             .waiting,
@@ -31,10 +31,10 @@ extension Contract {
             .stopped,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -51,7 +51,7 @@ extension Contract {
         /// A shorter content. With the newest one the push is longer than Apple takes.
         public static let contentTooLong = Self(rawValue: "contentTooLong")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .channel,
             .room,
@@ -59,10 +59,10 @@ extension Contract {
             .contentTooLong,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -73,15 +73,15 @@ extension Contract {
         /// true: count only, and send nothing.
         public var dryRun: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(dryRun: Bool? = nil) {
             self.dryRun = dryRun
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -113,7 +113,7 @@ extension Contract {
         /// Followers who get no start, by the reason.
         public var ineligible: IneligibleCounts
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             followers: Int, accepted: Int, confirmed: Int, rejected: Int, unknown: Int, pending: Int,
             ineligible: IneligibleCounts
@@ -127,10 +127,10 @@ extension Contract {
             self.ineligible = ineligible
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -168,7 +168,7 @@ extension Contract {
         /// start goes on.
         public var tooLate: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(system: Int, disabled: Int, noToken: Int, tooLate: Int) {
             self.system = system
             self.disabled = disabled
@@ -176,10 +176,10 @@ extension Contract {
             self.tooLate = tooLate
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -221,7 +221,7 @@ extension Contract {
         /// The same for each app and environment.
         public var audiences: [AudienceStart]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             state: StartState, waitingFor: StartWait? = nil, startedAt: Date? = nil, finishedAt: Date? = nil,
             counts: StartCounts, byReason: [String: Int], perSecond: Double? = nil, by: String? = nil,
@@ -238,10 +238,10 @@ extension Contract {
             self.audiences = audiences
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -297,7 +297,7 @@ extension Contract {
         /// Pushes answered in a second, from the first one until nothing was left.
         public var perSecond: Double?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, state: StartState,
             waitingFor: StartWait? = nil, startedAt: Date? = nil, finishedAt: Date? = nil, counts: StartCounts,
@@ -315,10 +315,10 @@ extension Contract {
             self.perSecond = perSecond
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -357,16 +357,16 @@ extension Contract {
         /// How many installations follow it.
         public var followers: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(topic: String, followers: Int) {
             self.topic = topic
             self.followers = followers
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

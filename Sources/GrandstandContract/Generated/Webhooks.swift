@@ -28,7 +28,7 @@ extension Contract {
         /// APNs no longer throttles an app. Scope operate.
         public static let throttleEnded = Self(rawValue: "throttle.ended")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcastSettled,
             .channelMissing,
@@ -40,10 +40,10 @@ extension Contract {
             .throttleEnded,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -70,7 +70,7 @@ extension Contract {
         /// POST …/test asked for it.
         public static let webhookTest = Self(rawValue: "webhook.test")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcastSettled,
             .channelMissing,
@@ -83,10 +83,10 @@ extension Contract {
             .webhookTest,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -105,7 +105,7 @@ extension Contract {
         /// The receiver answered 410, so the webhook is disabled and nothing more is posted.
         public static let cancelled = Self(rawValue: "cancelled")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .queued,
             .sending,
@@ -114,10 +114,10 @@ extension Contract {
             .cancelled,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -130,16 +130,16 @@ extension Contract {
         /// Pushes to tokens.
         public static let device = Self(rawValue: "device")
 
-        /// All that this version knows.
+        /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcast,
             .device,
         ]
 
-        /// The word.
+        /// The value in JSON.
         public let rawValue: String
 
-        /// Any word. One that is none of these is a newer server's.
+        /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
@@ -162,7 +162,7 @@ extension Contract {
         /// false: no message is made for it, and those that wait are not posted. Enabling it forgets its failures.
         public var enabled: Bool?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
             bundleIds: [String]? = nil, enabled: Bool? = nil
@@ -175,10 +175,10 @@ extension Contract {
             self.enabled = enabled
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -207,15 +207,15 @@ extension Contract {
         /// Seconds for which messages carry the signature of the old secret, too, at most seven days.
         public var overlapSeconds: Int?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(overlapSeconds: Int? = nil) {
             self.overlapSeconds = overlapSeconds
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -258,7 +258,7 @@ extension Contract {
         /// When it was last changed.
         public var updatedAt: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
             bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
@@ -279,10 +279,10 @@ extension Contract {
             self.updatedAt = updatedAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -355,7 +355,7 @@ extension Contract {
         }
         private var hidden: Secret
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
             bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
@@ -396,10 +396,10 @@ extension Contract {
             hidden = Secret(secret)
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -467,7 +467,7 @@ extension Contract {
         /// When it got its final state.
         public var settledAt: Date?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, messageId: String, topic: WebhookMessageType, state: WebhookDeliveryState, attempts: Int,
             status: Int? = nil, reason: String? = nil, createdAt: Date, nextAttemptAt: Date? = nil,
@@ -485,10 +485,10 @@ extension Contract {
             self.settledAt = settledAt
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -547,7 +547,7 @@ extension Contract {
         /// Every attempt, the oldest first.
         public var log: [WebhookAttempt]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, messageId: String, topic: WebhookMessageType, state: WebhookDeliveryState, attempts: Int,
             status: Int? = nil, reason: String? = nil, createdAt: Date, nextAttemptAt: Date? = nil,
@@ -583,10 +583,10 @@ extension Contract {
             self.log = log
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -635,7 +635,7 @@ extension Contract {
         /// Why it failed.
         public var reason: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(attempt: Int, at: Date, milliseconds: Int, status: Int? = nil, reason: String? = nil) {
             self.attempt = attempt
             self.at = at
@@ -644,10 +644,10 @@ extension Contract {
             self.reason = reason
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -684,17 +684,17 @@ extension Contract {
         public var data: RawJSON { didSet { kept = KeptText() } }
         private var kept = KeptText()
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(type: WebhookMessageType, timestamp: Date, data: RawJSON) {
             self.type = type
             self.timestamp = timestamp
             self.data = data
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -729,10 +729,10 @@ extension Contract {
         case throttleEnded(ThrottleEnded)
         case webhookTest(WebhookTest)
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(json: JSONValue) throws {
@@ -809,7 +809,7 @@ extension Contract {
         /// How many were rejected or expired, by the reason.
         public var reasons: [String: Int]
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, eventKey: String? = nil, channel: String? = nil, event: BroadcastKind, state: BroadcastState,
             acceptedAt: Date, settledAt: Date, counts: [String: Int], reasons: [String: Int]
@@ -825,10 +825,10 @@ extension Contract {
             self.reasons = reasons
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -879,7 +879,7 @@ extension Contract {
         /// How the server noticed.
         public var reason: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, bundleId: String, environment: Environment, variant: String? = nil,
             storagePolicy: StoragePolicy, eventKey: String? = nil, reason: String? = nil
@@ -894,10 +894,10 @@ extension Contract {
             self.reason = reason
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -946,7 +946,7 @@ extension Contract {
         /// The channel that another one replaced.
         public var replaced: ReplacedChannel
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, bundleId: String, environment: Environment, variant: String? = nil,
             storagePolicy: StoragePolicy, eventKey: String? = nil, replaced: ReplacedChannel
@@ -961,10 +961,10 @@ extension Contract {
             self.replaced = replaced
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -999,16 +999,16 @@ extension Contract {
         /// Apple's ID of it.
         public var channelId: String?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(id: String, channelId: String? = nil) {
             self.id = id
             self.channelId = channelId
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1046,7 +1046,7 @@ extension Contract {
         /// Channels in Apple's list that the ledger does not have.
         public var unmanaged: Int
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, level: QuotaLevel, previousLevel: QuotaLevel? = nil, limit: Int,
             used: Int, reserved: Int, available: Int, unmanaged: Int
@@ -1062,10 +1062,10 @@ extension Contract {
             self.unmanaged = unmanaged
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1125,7 +1125,7 @@ extension Contract {
         /// Why a person has to decide.
         public var alarm: ReconciliationAlarm?
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(
             id: String, bundleId: String, environment: Environment, startedAt: Date, finishedAt: Date, applied: Bool,
             apple: Int, ledger: Int, missing: Int, unmanaged: Int, newUnmanaged: Int, actions: Int,
@@ -1146,10 +1146,10 @@ extension Contract {
             self.alarm = alarm
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1197,17 +1197,17 @@ extension Contract {
         /// How the server noticed.
         public var evidence: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, environment: Environment, evidence: String) {
             self.bundleId = bundleId
             self.environment = environment
             self.evidence = evidence
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1239,7 +1239,7 @@ extension Contract {
         /// Messages a second that the server now sends.
         public var ratePerSecond: Double
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, environment: Environment, api: APNsAPI, since: Date, ratePerSecond: Double) {
             self.bundleId = bundleId
             self.environment = environment
@@ -1248,10 +1248,10 @@ extension Contract {
             self.ratePerSecond = ratePerSecond
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1285,7 +1285,7 @@ extension Contract {
         /// The time of the first 429.
         public var since: Date
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(bundleId: String, environment: Environment, api: APNsAPI, since: Date) {
             self.bundleId = bundleId
             self.environment = environment
@@ -1293,10 +1293,10 @@ extension Contract {
             self.since = since
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {
@@ -1324,16 +1324,16 @@ extension Contract {
         /// server itself.
         public var by: String
 
-        /// What is left out is not said.
+        /// Members that are `nil` are left out.
         public init(webhook: String, by: String) {
             self.webhook = webhook
             self.by = by
         }
 
-        /// Reads it as the API writes it.
+        /// Decodes the JSON of the API.
         public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
 
-        /// Writes it as the API reads it.
+        /// Encodes the JSON of the API.
         public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
 
         package init(members object: JSONMembers) throws {

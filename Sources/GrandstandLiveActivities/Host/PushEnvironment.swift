@@ -62,10 +62,10 @@ public enum PushEnvironmentError: Error, Sendable, Hashable, CustomStringConvert
     /// A sentence about the problem, with advice.
     public var description: String {
         switch self {
-        case .unreadableProfile: "embedded.mobileprovision holds no property list with entitlements."
+        case .unreadableProfile: "embedded.mobileprovision contains no property list with entitlements."
         case .noPushEntitlement:
             "The app is signed without aps-environment: add the capability Push Notifications to its target."
-        case .unknownEnvironment(let name): "aps-environment is \(name); development or production was expected."
+        case .unknownEnvironment(let name): "aps-environment is \(name); expected development or production."
         }
     }
 }

@@ -11,7 +11,7 @@ final class SchemaRecording {
     /// - Parameter outer: the types that contain this one.
     func shape(of type: any Decodable.Type, within outer: [any Decodable.Type]) throws -> SchemaShape {
         if let leaf = SchemaLeaf.shape(of: type) { return leaf }
-        if type == Data.self { throw Unrecordable(type, "is text in base64, which no schema here can say.") }
+        if type == Data.self { throw Unrecordable(type, "is text in base64, which the schema cannot describe.") }
         if let optional = type as? any SchemaOptional.Type {
             return .nullable(try shape(of: optional.wrapped(for: type), within: outer))
         }
@@ -54,7 +54,7 @@ final class SchemaRecording {
                 throw run.failure
                     ?? Unrecordable(
                         type,
-                        "refuses one of the values that it was tried with, so what it accepts cannot be seen: \(error)")
+                        "refuses a sample value, so the values that it accepts are unknown: \(error)")
             }
             if let failure = run.failure { throw failure }
             isObject = run.isObject
@@ -63,7 +63,7 @@ final class SchemaRecording {
                 continue
             }
             guard first == run.asks else {
-                throw Unrecordable(type, "asks for other members when it finds other values.")
+                throw Unrecordable(type, "reads different members, depending on the values it finds.")
             }
         }
         let asks = asked ?? []
@@ -72,7 +72,7 @@ final class SchemaRecording {
         for index in asks.indices {
             let run = SchemaRun(type, trial: 1, recording: self, outer: outer, failing: index)
             if (try? type.init(from: run)) != nil {
-                throw Unrecordable(type, "goes on by itself where \(asks[index].words) cannot be decoded.")
+                throw Unrecordable(type, "ignores the error when \(asks[index].words) cannot be decoded.")
             }
         }
         return try Self.shape(asks, of: type)
@@ -81,7 +81,7 @@ final class SchemaRecording {
     private static func shape(_ asks: [SchemaAsk], of type: any Decodable.Type) throws -> SchemaShape {
         if let first = asks.first, first.path == nil {
             guard asks.allSatisfy({ $0 == first }) else {
-                throw Unrecordable(type, "decodes one value in several ways.")
+                throw Unrecordable(type, "decodes the same value as several types.")
             }
             return first.shape
         }
@@ -106,7 +106,7 @@ final class SchemaRecording {
                 continue
             }
             guard direct.count == own.count, direct.allSatisfy({ $0.ask == first.ask }) else {
-                throw Unrecordable(type, "decodes the member \(name) in several ways.")
+                throw Unrecordable(type, "decodes the member \(name) as several types.")
             }
             members.append(.init(name: name, shape: first.ask.shape, isRequired: !first.ask.isOptional))
         }
@@ -286,7 +286,7 @@ protocol SchemaMap {
 extension Dictionary: SchemaMap {
     static func value(for type: any Decodable.Type) throws -> any Decodable.Type {
         guard Key.self == String.self else {
-            throw ContentSchema.Unrecordable(type, "has keys that are not String.")
+            throw ContentSchema.Unrecordable(type, "has keys that are not strings.")
         }
         return try decodable(Value.self, in: type)
     }
@@ -299,7 +299,7 @@ extension Dictionary: SchemaMap {
 
 private func decodable(_ type: Any.Type, in outer: any Decodable.Type) throws -> any Decodable.Type {
     guard let type = type as? any Decodable.Type else {
-        throw ContentSchema.Unrecordable(outer, "holds values that are not Decodable.")
+        throw ContentSchema.Unrecordable(outer, "contains values that are not Decodable.")
     }
     return type
 }

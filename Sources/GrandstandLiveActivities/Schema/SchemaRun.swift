@@ -42,7 +42,7 @@ final class SchemaRun: Decoder {
         return KeyedDecodingContainer(SchemaMembers<Key>(run: self, path: []))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw refuse("reads an array by hand.") }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw refuse("reads an array element by element.") }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValue(run: self) }
 
@@ -69,7 +69,7 @@ final class SchemaRun: Decoder {
     func note(_ ask: SchemaAsk) throws {
         asks.append(ask)
         guard asks.count - 1 == failing else { return }
-        throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "a trial of \(ask.words)"))
+        throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "an error on purpose for \(ask.words)"))
     }
 
     /// A sample value of a type.
@@ -94,7 +94,7 @@ final class SchemaRun: Decoder {
 
     func value<Value>(any type: Value.Type) throws -> Value {
         guard let decodable = type as? any Decodable.Type, let value = try opened(decodable) as? Value else {
-            throw refuse("holds values that are not Decodable.")
+            throw refuse("contains values that are not Decodable.")
         }
         return value
     }
@@ -110,17 +110,17 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
 
     var allKeys: [Key] {
-        _ = run.refuse("looks at which members are there.")
+        _ = run.refuse("looks at the names of the members.")
         return []
     }
 
     func contains(_ key: Key) -> Bool {
-        _ = run.refuse("asks whether the member \(key.stringValue) is there.")
+        _ = run.refuse("checks whether the member \(key.stringValue) exists.")
         return true
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        throw run.refuse("asks whether the member \(key.stringValue) is null.")
+        throw run.refuse("checks whether the member \(key.stringValue) is null.")
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -141,7 +141,7 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw run.refuse("reads the array \(key.stringValue) by hand.")
+        throw run.refuse("reads the array \(key.stringValue) element by element.")
     }
 
     func superDecoder() throws -> any Decoder { throw run.refuse("decodes a superclass.") }
@@ -176,7 +176,7 @@ private struct SchemaValue: SingleValueDecodingContainer {
     var codingPath: [any CodingKey] { [] }
 
     func decodeNil() -> Bool {
-        _ = run.refuse("asks whether it is null.")
+        _ = run.refuse("checks whether its value is null.")
         return false
     }
 

@@ -11,7 +11,8 @@ package struct ActivityEntry: Codable, Sendable, Hashable {
     package var version = 1
     /// The newest version that the server has; `nil`: none.
     package var confirmed: Int?
-    /// A report had no answer, so an old report may still arrive after newer ones. It is repeated once, later.
+    /// Whether a report had no answer. That report may still arrive after newer ones, so the newest is repeated once,
+    /// later.
     package var isInDoubt = false
 
     init(_ snapshot: ActivitySnapshot) {

@@ -19,13 +19,14 @@ package struct Backoff: Sendable, Hashable {
         let pause = failures > 8 ? Self.longest : Double(1 << failures)
         failures += 1
         next = now + pause * (1 - jitter / 2)
-        // All phones may be told the same moment, such as an opening. So they return within half a minute after it.
+        // The server may tell all phones the same moment, such as the opening of an event, so they return within half a
+        // minute after it.
         if let retryAfter { held = now + Double(retryAfter) + jitter * Double(min(retryAfter, 30)) }
     }
 
     package mutating func succeed() { self = Backoff() }
 
-    /// Tries at once, because the app came to the foreground. A wait that the server asked for still holds.
+    /// Ends the wait, because the app came to the foreground. A wait that the server asked for still applies.
     package mutating func hurry() {
         next = .zero
         failures = 0

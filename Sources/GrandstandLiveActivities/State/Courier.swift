@@ -25,7 +25,7 @@ package struct Courier: Sendable {
     }
 
     package private(set) var backoff = Backoff()
-    /// When to register again without a change; `nil`: not in this launch, as far as is known.
+    /// When to register again without a change; `nil`: not during this launch, as far as is known.
     private var repeatAt: TimeInterval?
     /// Why the key was refused. Then nothing is sent until the next launch, which may bring another key.
     package private(set) var keyRefusal: ServerProblem?
@@ -80,7 +80,7 @@ package struct Courier: Sendable {
         return record.shown.isEmpty ? nil : .receipts(Array(record.shown.prefix(Self.receiptsAtOnce)))
     }
 
-    /// Must be called when the app was launched or came to the foreground, or when the network is back.
+    /// Call it when the app is launched, comes to the foreground, or the network is back.
     ///
     /// - Parameter delay: seconds after which it registers without a change (`Repetition`); `nil`: it does not.
     package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {

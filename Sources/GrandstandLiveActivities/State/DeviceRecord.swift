@@ -15,8 +15,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var confirmed: Int?
     /// The time of the last registration, for the next one without a change; `nil`: there was none.
     package var repetition: Repetition?
-    /// Registrations without an answer, including the one in progress. After them "not new" in an answer may mean that
-    /// one of them was the first.
+    /// Registrations without an answer, including the one in progress. If there are any, "not new" in an answer may be
+    /// wrong: one of them may have created the installation.
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
     package var wanted: [WantedStart] = []
@@ -50,8 +50,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// Takes over the present state of an activity. The request for it is removed when it is on the device.
     package mutating func see(_ snapshot: ActivitySnapshot) {
         if activities[snapshot.id] == nil {
-            // The server does not know this activity, or knows it from an earlier record. It is gone, so it needs no
-            // report.
+            // Neither the server nor this record knows this activity, or the server knows it from an earlier record. It
+            // was removed, so it needs no report.
             guard snapshot.state != .dismissed else { return }
             activities[snapshot.id] = ActivityEntry(snapshot)
         } else {
@@ -78,7 +78,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         activities[activity]?.version += 1
     }
 
-    /// Records a request for an activity. It replaces an earlier one for the same event and type.
+    /// Records a request to show an activity. It replaces an earlier one for the same event and type.
     package mutating func want(_ wanted: WantedStart) {
         self.wanted.removeAll { $0.isSame(as: wanted) }
         self.wanted.append(wanted)
@@ -99,7 +99,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// Repeats reports once that an older report may have overtaken.
+    /// Repeats each report that an older one without an answer may have overtaken.
     package mutating func clearDoubts() {
         for (id, entry) in activities where entry.isInDoubt {
             activities[id]?.isInDoubt = false

@@ -2,9 +2,9 @@ internal import NIOCore
 
 /// A request, from the call to the closed stream.
 ///
-/// It is Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that only the
-/// connection's event loop uses it. (A value in a lock with a checked continuation cost three more allocations for each
-/// request.)
+/// Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that only the
+/// connection's event loop uses it. A value in a lock with a checked continuation would cost three more allocations for
+/// each request.
 final class ClientCall: @unchecked Sendable {
     typealias Outcome = Result<HTTP2Response, HTTP2Failure>
     /// A caller's continuation and the outcome to resume it with.
@@ -12,9 +12,9 @@ final class ClientCall: @unchecked Sendable {
 
     /// The state of a call.
     enum Phase: Equatable {
-        /// The loop has not seen it yet.
+        /// The loop has not taken the command yet.
         case submitted
-        /// It was cancelled before the loop saw it.
+        /// Cancelled before the loop took the command.
         case withdrawn
         /// It is waiting or in flight.
         case held(slot: Int)

@@ -113,9 +113,9 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Answers
 
-    /// Publishes the load and passes answers to their callers. Callers on other threads are resumed by one job there.
-    /// If they were resumed here, the first would wake a thread that takes over this processor, runs one caller and
-    /// sleeps again, which costs a thread switch for every five to ten requests.
+    /// Publishes the load and passes answers to their callers. Callers on other threads are resumed by one job there,
+    /// because resuming them here costs a thread switch for every five to ten requests: the first one wakes a thread,
+    /// which runs one caller and sleeps again.
     private func publish() {
         let answers = streams.publish()
         guard answers.count > 1, let context else {
@@ -155,7 +155,7 @@ final class ClientHandler: ChannelInboundHandler {
         context.eventLoop.execute { bound.value.wake() }
     }
 
-    /// Returns whether there were any.
+    /// Returns whether there were any commands.
     @discardableResult
     private func takeOrders() -> Bool {
         let commands = inbox.takeAll()
@@ -263,8 +263,8 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// Keeps one timer for the next deadline. It may fire early if that deadline no longer exists. It is set again only
-    /// for an earlier deadline.
+    /// Keeps one timer for the next deadline. It may fire early, if the deadline it was set for was removed. It is
+    /// replaced only by an earlier one.
     private func arm() {
         guard let context else { return }
         var nearest = ready == nil ? heartbeat.next : connectDeadline

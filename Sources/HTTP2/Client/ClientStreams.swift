@@ -143,7 +143,7 @@ final class ClientStreams {
         } catch {
             let reason =
                 switch error {
-                case .invalidHeader(let name): "the field \(name) holds a byte that HTTP forbids"
+                case .invalidHeader(let name): "the field \(name) has a byte that HTTP forbids"
                 case .library(let error): error.description
                 }
             finish(call, slot: slot, .failure(.notProcessed(reason)))
@@ -201,7 +201,7 @@ extension ClientStreams: SessionEvents {
         call.headerListSize += name.count + value.count + 32
         guard call.headerListSize <= configuration.maximumHeaderList else {
             abandon(
-                slot, .unanswered("the answer's header passed \(configuration.maximumHeaderList) bytes"))
+                slot, .unanswered("the answer's header is larger than \(configuration.maximumHeaderList) bytes"))
             return true
         }
         if name.first == UInt8(ascii: ":") {
@@ -218,12 +218,12 @@ extension ClientStreams: SessionEvents {
         let size = call.body.count + bytes.count
         if size > configuration.maximumResponseBody {
             return abandon(
-                slot, .unanswered("the answer's body passed \(configuration.maximumResponseBody) bytes"))
+                slot, .unanswered("the answer's body is larger than \(configuration.maximumResponseBody) bytes"))
         }
         if buffered + bytes.count > configuration.maximumBufferedBytes {
             return abandon(
                 slot,
-                .unanswered("answers on this connection passed \(configuration.maximumBufferedBytes) bytes together"))
+                .unanswered("the unfinished answers on this connection are together larger than \(configuration.maximumBufferedBytes) bytes"))
         }
         buffered += bytes.count
         call.body.append(contentsOf: bytes)

@@ -12,7 +12,7 @@ struct ClientTLS: Sendable {
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["h2"]
         tls.certificateVerification = .fullVerification
-        // How long a missing peer may delay the close of the socket. Callers already have their answers.
+        // How long a peer that does not answer may delay the close of the socket. Callers already have their answers.
         tls.shutdownTimeout = .seconds(1)
         if let certificates = try configuration.trustRoots.certificates() {
             tls.trustRoots = .certificates(certificates)
@@ -39,14 +39,14 @@ extension HTTP2ClientConfiguration.TrustRoots {
     /// - Throws: `HTTP2ConnectError` if it contains no certificate.
     package func check() throws(HTTP2ConnectError) { _ = try certificates() }
 
-    /// - Returns: `nil` for the system's.
+    /// - Returns: `nil` for the system's authorities.
     fileprivate func certificates() throws(HTTP2ConnectError) -> [NIOSSLCertificate]? {
         guard case .file(let path) = self else { return nil }
         guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {
             throw HTTP2ConnectError(
                 kind: .tls,
                 message:
-                    "the CA file \(path) can't be used: check that it exists, is readable and holds PEM certificates")
+                    "the CA file \(path) can't be used: check that it exists, is readable and contains PEM certificates")
         }
         return certificates
     }

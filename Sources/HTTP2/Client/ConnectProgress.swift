@@ -79,7 +79,7 @@ enum ConnectProgress {
                         ? "the system's CA certificates, the clock, and that nothing in between ends TLS"
                         : "that the configured CA file is the one of this server, and the clock")
             case _ where text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST"):
-                "what answers there does not speak TLS: check the port"
+                "the server on this port does not speak TLS: check the port"
             case _ where text.contains("PROTOCOL_VERSION") || text.contains("UNSUPPORTED_PROTOCOL"):
                 "it does not speak TLS 1.2 or newer"
             default: lossText(cause) + ": check host and port"
@@ -146,8 +146,8 @@ enum ConnectProgress {
     private static func tlsText(_ error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
-            // Of "Error: 268435703 error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …" only the
-            // words are useful.
+            // The useful part is only the words, as in "Error: 268435703 error:100000f7:SSL
+            // routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …".
             stack.first.map { failure in
                 let words = failure.description.split(separator: ":").last ?? ""
                 return "TLS error " + (words.split(separator: " ").first.map(String.init) ?? "unknown")

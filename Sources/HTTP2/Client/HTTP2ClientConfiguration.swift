@@ -33,7 +33,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var pingInterval: Duration = .seconds(60)
     /// The silence after which a PING is sent while answers are awaited.
     package var overdueInterval: Duration = .seconds(5)
-    /// The silence after a PING after which the connection is closed.
+    /// How long the peer may stay silent after a PING before the connection is closed.
     package var pingTimeout: Duration = .seconds(5)
     /// The most streams before `streamsProven()`, even if SETTINGS allows more: 1 for APNs with provider tokens.
     package var initialConcurrency: Int = .max

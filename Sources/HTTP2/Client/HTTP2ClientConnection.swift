@@ -23,7 +23,7 @@ package final class HTTP2ClientConnection: Sendable {
         executor = LoopTaskExecutor(channel.eventLoop)
     }
 
-    deinit { order(.close("nobody uses the connection any more")) }
+    deinit { order(.close("the connection is no longer used")) }
 
     /// Resolves the host, connects, negotiates TLS and `h2`, and waits for the peer's first SETTINGS.
     ///

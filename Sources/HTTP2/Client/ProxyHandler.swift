@@ -45,21 +45,21 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .open:
             finish(.success(()))
         case .refused(407, let line):
-            fail(context, "wants other credentials (\(line)): check the user and password in HTTPS_PROXY")
+            fail(context, "refused the credentials (\(line)): check the user and password in HTTPS_PROXY")
         case .refused(_, let line):
-            fail(context, "refused the way there (\(line)): check that it allows CONNECT to this host and port")
+            fail(context, "refused the connection (\(line)): check that it allows CONNECT to this host and port")
         case .nonsense:
             fail(context, "did not answer as an HTTP proxy: check host and port in HTTPS_PROXY")
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(context, "hung up without an answer to CONNECT: check HTTPS_PROXY and the proxy's log")
+        fail(context, "closed the connection without an answer to CONNECT: check HTTPS_PROXY and the proxy's log")
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(context, "was lost: \(ConnectProgress.lossText(error))")
+        fail(context, "lost the connection: \(ConnectProgress.lossText(error))")
     }
 
     private func fail(_ context: ChannelHandlerContext, _ what: String) {

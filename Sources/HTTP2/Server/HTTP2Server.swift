@@ -14,7 +14,7 @@ package final class HTTP2Server: Sendable {
         self.connections = connections
     }
 
-    /// Starts to listen. Throws `HTTP2ServerError` with the reason in one line.
+    /// Starts to listen. Throws `HTTP2ServerError`, which says why it cannot.
     package static func start(
         _ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger
     ) async throws -> HTTP2Server {

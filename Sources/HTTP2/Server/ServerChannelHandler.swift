@@ -36,7 +36,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
     var connection: HTTP2ServerConnection?
     private var isEnded = false
     private var isOpened = false
-    /// Whether a batch is in progress, which ends with a flush.
+    /// Whether a batch is in progress. Each batch ends with a flush.
     private var isInBatch = false
     private var isSettleScheduled = false
     private let handshakeDeadline: NIODeadline
@@ -129,7 +129,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
         case .respond(let slot, let stream, let status, let headers, let body):
             let invalid = streams.respond(slot: slot, stream: stream, status: status, headers: headers, body: body)
             if let invalid {
-                logger.error("an answer's header field holds a byte HTTP forbids", metadata: ["field": "\(invalid)"])
+                logger.error("an answer's header field has a byte that HTTP forbids", metadata: ["field": "\(invalid)"])
             }
         case .reset(let slot, let stream, let code): streams.reset(slot: slot, stream: stream, code: code)
         case .setMaximumConcurrentStreams(let limit): driver.session?.setMaximumConcurrentStreams(limit)

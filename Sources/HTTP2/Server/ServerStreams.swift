@@ -134,7 +134,7 @@ extension ServerStreams: SessionEvents {
 
     func settingsReceived() { isOpen = true }
 
-    /// A client that sends GOAWAY still gets its answers.
+    /// Nothing to do: a client that sends GOAWAY still gets its answers.
     func goAwayReceived(_ goAway: GoAway) {}
 
     func violated(_ complaint: String) { violation = complaint }

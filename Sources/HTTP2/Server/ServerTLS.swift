@@ -57,7 +57,7 @@ struct ServerTLS: Sendable {
             // The error below has a better message.
         }
         throw HTTP2ServerError(
-            "the certificate chain \(location(pem)) can't be used: check that it exists, is readable and holds PEM "
+            "the certificate chain \(location(pem)) can't be used: check that it exists, is readable and contains PEM "
                 + "certificates")
     }
 

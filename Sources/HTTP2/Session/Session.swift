@@ -18,8 +18,8 @@ final class Session {
     }
 
     let pointer: OpaquePointer
-    /// It lives longer than the session, because its connection releases the session first. (Reference counting took a
-    /// fiftieth of a request's processor time.)
+    /// Not retained, because reference counting takes a fiftieth of a request's processor time. The connection releases
+    /// the session before this object.
     unowned(unsafe) let events: any SessionEvents
     /// nghttp2's last message about the peer's frames. It explains a violation better than the error code.
     var complaint = ""

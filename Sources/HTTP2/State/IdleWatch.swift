@@ -15,7 +15,7 @@ struct IdleWatch {
 
     mutating func read(now: NIODeadline) { lastSign = now }
 
-    /// - Parameter owed: the number of answers that the client waits for. While there are any, the time starts again.
+    /// - Parameter owed: the number of answers that the client waits for. If there are any, the idle time starts again.
     mutating func isOver(now: NIODeadline, owed: Int) -> Bool {
         guard now >= next else { return false }
         guard owed > 0 else { return true }

@@ -11,13 +11,13 @@ struct GoAwayReasonTests {
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"])
-    func `anything else is no reason`(data: String) {
+    func `other debug data have no reason`(data: String) {
         #expect(reason(data).text == nil)
         #expect(reason(data).isOrdinary)
         #expect(reason(data).label == "none")
     }
 
-    @Test func `what a server does on its own is ordinary, what it does because of us is not`() {
+    @Test func `a server's own reasons are ordinary, reasons caused by this client are not`() {
         #expect(reason(#"{"reason":"Shutdown"}"#).isOrdinary)
         #expect(reason(#"{"reason":"IdleTimeout"}"#).isOrdinary)
         #expect(!reason(#"{"reason":"InvalidProviderToken"}"#).isOrdinary)

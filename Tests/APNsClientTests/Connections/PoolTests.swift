@@ -5,7 +5,8 @@ internal import HTTP2
 internal import Synchronization
 internal import Testing
 
-/// The pool against servers that leave, refuse, fall silent and come back: docs/internals/http2.md's failure table.
+/// The pool against servers that close, refuse, fall silent and come back: the failure table in
+/// docs/internals/http2.md.
 @Suite(.timeLimit(.minutes(1)))
 struct PoolTests {
     /// Sends `count` messages, `width` at a time, and counts the answers.
@@ -25,9 +26,9 @@ struct PoolTests {
         }
     }
 
-    @Test func `a rolling GOAWAY under load loses and doubles nothing`() async throws {
+    @Test func `a rolling GOAWAY under load neither loses nor doubles a message`() async throws {
         let (seen, answers) = (Tally(), Tally())
-        // Each connection leaves after 230 requests, and disowns those that were on their way by then.
+        // Each connection closes after 230 requests, and does not process those that were already under way.
         let perConnection = Tally()
         try await FaultServer.with(answering: { request, stream in
             if let last = stream.connection.withUserInfo({ $0 as? Int }), stream.id > last {
@@ -48,7 +49,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `refused streams go again, and cost no connection`() async throws {
+    @Test func `refused streams are repeated, and no connection is closed`() async throws {
         let (seen, answers, arrivals) = (Tally(), Tally(), Tally())
         try await FaultServer.with(answering: { request, stream in
             if arrivals.add("all").isMultiple(of: 10) {
@@ -79,13 +80,13 @@ struct PoolTests {
             stream.accept()
         }) { stage in
             #expect(await FaultServer.send(0, by: stage.client).receipt != nil)
-            // Two side by side, held: the second opens another connection.
+            // Two requests at once, both held: the second one opens another connection.
             async let first = FaultServer.send(1, by: stage.client)
             await gate.arrivals(1)
             async let second = FaultServer.send(2, by: stage.client)
             await stage.server.openings(2)
             await gate.arrivals(1)
-            // The client has it once it sends there, away from the one that carries more.
+            // The client has a second connection when it uses it: that one has fewer requests.
             var number = 100
             while serving.withLock({ $0.count }) < 2 {
                 #expect(await FaultServer.send(number, by: stage.client).receipt != nil)
@@ -100,7 +101,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `a refusal of the channel lifts the limit of one stream, since the token was taken`() async throws {
+    @Test func `a refusal of the channel ends the limit of one stream, because the token was accepted`() async throws {
         let gate = StreamGate()
         try await FaultServer.with(
             settings: {
@@ -122,7 +123,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `when a connection is cut, what it carried is unanswered and the rest goes on`() async throws {
+    @Test func `when a connection is cut, its requests are unanswered and the others are accepted`() async throws {
         let gate = StreamGate()
         try await FaultServer.with(
             settings: {
@@ -143,7 +144,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `a call without an answer is unanswered at its deadline, and the connection lives`() async throws {
+    @Test func `a call without an answer is unanswered at its deadline, and its connection stays open`() async throws {
         let gate = StreamGate()
         try await FaultServer.with(
             settings: { $0.requestTimeout = .seconds(3) },
@@ -158,7 +159,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `while the server is away calls wait, and are served when it is back`() async throws {
+    @Test func `while the server is down calls wait, and they are accepted when it is back`() async throws {
         let folder = try KeyFolder()
         try await FaultServer.makeFiles(in: folder.path)
         let first = try await FaultServer.start(.handler { _, stream in stream.accept() }, folder.path, port: 0)
@@ -176,7 +177,7 @@ struct PoolTests {
         await back.stop()
     }
 
-    @Test func `a server that cannot be trusted is said at once, not after the timeout`() async throws {
+    @Test func `a server that is not trusted is reported at once, not after the timeout`() async throws {
         let other = try KeyFolder()
         try await FaultServer.makeFiles(in: other.path)
         try await FaultServer.with(answering: { _, stream in stream.accept() }) { stage in
@@ -186,13 +187,13 @@ struct PoolTests {
             }
             let why = try #require(await FaultServer.send(1, by: client).unsent)
             #expect(why.contains("trusted authority"), "\(why)")
-            // And again, without another attempt.
+            // The second call fails in the same way, without another attempt to connect.
             #expect(await FaultServer.send(2, by: client).unsent == why)
             await client.close()
         }
     }
 
-    @Test func `under load the pool grows to its bound and no further`() async throws {
+    @Test func `under load the pool grows to its maximum and no further`() async throws {
         let gate = StreamGate()
         let proofs = Tally()
         try await FaultServer.with(
@@ -201,14 +202,15 @@ struct PoolTests {
                 $0.maximumConnections = 3
             },
             answering: { _, stream in
-                // The first of each connection is answered, so that it is proven; the rest is held.
+                // The first request of each connection is answered, so that the connection is proven. The others are
+                // held.
                 if proofs.add("\(stream.connection.id)") == 1 || !gate.keep(stream) { stream.accept() }
             }
         ) { stage in
             let answers = Tally()
             async let first: Void = Self.flood(300, width: 300, by: stage.client, into: answers)
             await gate.arrivals(299)
-            // One more, now that the only connection is known to be full.
+            // One more request, when the only connection is known to be full.
             async let second: Void = Self.flood(1, width: 1, by: stage.client, into: answers)
             await stage.server.openings(2)
             async let third: Void = Self.flood(300, width: 300, by: stage.client, into: answers)
@@ -223,7 +225,7 @@ struct PoolTests {
     @Test func `when the client closes, calls that wait for a connection fail`() async throws {
         let folder = try KeyFolder()
         try await FaultServer.makeFiles(in: folder.path)
-        // A port without a listener.
+        // A port on which nothing listens.
         let server = try await FaultServer.start(.handler { _, stream in stream.accept() }, folder.path, port: 0)
         let port = server.port
         await server.stop()

@@ -8,7 +8,7 @@ internal import HTTP2
 internal import MetricsTestKit
 internal import Testing
 
-/// What the client counts, as a backend sees it.
+/// What the client counts, as a metrics backend receives it.
 @Suite(.timeLimit(.minutes(1)))
 struct MetricsTests {
     @Test func `answers are counted by call, status and reason`() async throws {

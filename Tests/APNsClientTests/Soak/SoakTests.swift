@@ -7,8 +7,8 @@ internal import Grandstand
 internal import MetricsTestKit
 internal import Testing
 
-/// Random faults from the simulator at full rate. The gate runs a few seconds of it; `GRANDSTAND_SOAK_SECONDS=600` runs ten minutes, and
-/// `GRANDSTAND_SOAK_SEED` repeats a run's faults.
+/// Random faults of the simulator at full rate. The gate runs it for a few seconds. `GRANDSTAND_SOAK_SECONDS=600` runs
+/// it for ten minutes, and `GRANDSTAND_SOAK_SEED` repeats a run's faults.
 @Suite(.timeLimit(.minutes(15)))
 struct SoakTests {
     private static let seconds = ProcessInfo.processInfo.environment["GRANDSTAND_SOAK_SECONDS"].flatMap(Int.init) ?? 3
@@ -16,8 +16,7 @@ struct SoakTests {
         ProcessInfo.processInfo.environment["GRANDSTAND_SOAK_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...(1 << 52))
 
-    /// The faults of a broadcast, and how often in a million; a simulator's faults, in the order in which they are
-    /// drawn.
+    /// The faults of a broadcast, with their frequency in a million, in the order in which the simulator draws them.
     private static let faults: [(perMillion: Int, members: String)] = [
         (20_000, #""action": "refuseStream""#),
         (5_000, #""action": "reset""#),
@@ -48,7 +47,7 @@ struct SoakTests {
         return #"{"seed": \#(seed), "faults": [\#(faults.joined(separator: ", "))]}"#
     }
 
-    @Test func `under random faults every message ends, once, and nothing is left behind`() async throws {
+    @Test func `under random faults every message gets one result, and nothing is left in memory`() async throws {
         print("soak: \(Self.seconds) s, GRANDSTAND_SOAK_SEED=\(Self.seed)")
         let gauges = Gauges()
         try await Door.with(
@@ -66,12 +65,13 @@ struct SoakTests {
             let clock = ContinuousClock()
             let deadline = clock.now + .seconds(Self.seconds)
             var warm: Int?
-            // Batches: between two of them nothing is in flight, so what is held then has leaked.
+            // Messages are sent in batches. Between two batches nothing is in flight, so whatever is still held then is
+            // a leak.
             var batch = 0
             while clock.now < deadline {
                 let unanswered = ends["unanswered"]
                 await Self.round(batch, by: door.client, to: channelID, into: ends)
-                // Only what came back as unanswered may have been asked twice.
+                // Only messages that were unanswered may have been sent twice.
                 #expect(Self.doubled(door) <= ends["unanswered"] - unanswered, "batch \(batch)")
                 door.simulator.clearJournal()
                 batch += 1
@@ -90,7 +90,7 @@ struct SoakTests {
         }
     }
 
-    /// In a long run many, since each round ends with those few that wait for their time to be up.
+    /// In a long run there are many, because the end of each round waits for a few messages to time out.
     private static let perRound = seconds < 60 ? 2_000 : 10_000
 
     /// Sends messages until each is accepted, rejected or expired, as a dispatcher does: 150 at a time.
@@ -98,14 +98,14 @@ struct SoakTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<perRound {
                 if number >= 150 { await group.next() }
-                // One in ten is worth sending for half a second, so that some trouble outlasts it.
+                // One in ten expires after half a second, so that some faults last longer than a message.
                 let life = number.isMultiple(of: 10) ? 0.5 : 3_600
                 group.addTask { await deliver(by: client, to: channelID, life: life, into: ends) }
             }
         }
     }
 
-    /// Judges each answer as the dispatcher does, but does not wait before it sends again.
+    /// Judges each answer as the dispatcher does, but repeats without a pause.
     private static func deliver(by client: APNsClient, to channelID: String, life: Double, into ends: Tally) async {
         let message = Door.message(to: channelID)
         let expiresAt = Date() + life
@@ -134,7 +134,7 @@ struct SoakTests {
         }
     }
 
-    /// Messages that were processed more than once, since the journal was cleared.
+    /// The messages that were processed more than once since the journal was cleared.
     private static func doubled(_ door: Door) -> Int {
         let processed = door.simulator.journal().filter { $0.operation == .broadcast && $0.status == 200 }
         return Dictionary(grouping: processed) { $0.request[header: "apns-request-id"] }.values.count { $0.count > 1 }
@@ -146,7 +146,7 @@ struct SoakTests {
     }
 }
 
-/// Keeps meters and drops the rest, of which there are millions.
+/// Stores meters and ignores other metrics, of which there are millions.
 private final class Gauges: MetricsFactory {
     let kept = TestMetrics()
 

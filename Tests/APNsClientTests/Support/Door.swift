@@ -6,7 +6,7 @@ internal import Grandstand
 internal import HTTP2
 internal import Logging
 
-/// A simulator and a client of it, over TLS and HTTP/2.
+/// A simulator, and a client of it over TLS and HTTP/2.
 struct Door: Sendable {
     let simulator: Simulator
     let addresses: SimulatorAddresses
@@ -21,7 +21,7 @@ struct Door: Sendable {
 
     static let use = KeyUse(credentials: address.credentials, environment: address.environment)
 
-    /// Runs `body` with capitals accepted on management paths, unless `options` say otherwise.
+    /// Runs `body`. Management paths accept capitals, unless `options` say otherwise.
     static func with(
         settings: (inout APNsClient.Settings) -> Void = { _ in },
         options: (inout SimulatorOptions) -> Void = { _ in },
@@ -71,13 +71,13 @@ struct Door: Sendable {
             priority: .immediate, expiration: expiration, requestID: requestID)
     }
 
-    /// A channel made through the client.
+    /// Creates a channel through the client.
     func makeChannel(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
         try await client.createChannel(policy, at: Self.address, requestID: UUID()).value()
     }
 }
 
-/// An answer other than the one a test needs to go on.
+/// The test cannot continue with this answer.
 struct UnexpectedAnswer: Error {
     let answer: String
 }
@@ -95,9 +95,9 @@ extension APNsAnswer {
 
     var isUnanswered: Bool { if case .unanswered = self { true } else { false } }
 
-    /// Why it was not sent.
+    /// The reason of an unsent call.
     var unsent: String? { if case .unsent(let why) = self { why } else { nil } }
 
-    /// The reason why it was not tried.
+    /// The reason of a call that was not attempted.
     var withheld: String? { if case .withheld(let why) = self { why } else { nil } }
 }

@@ -6,7 +6,7 @@ internal import Grandstand
 internal import HTTP2
 internal import Synchronization
 
-/// An HTTP/2 server in APNs' place whose every answer the test decides, and a client of it.
+/// An HTTP/2 server in place of APNs, and a client of it. The test decides about every answer.
 final class FaultServer: HTTP2ServerHandler {
     typealias Answering = @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Void
 
@@ -27,13 +27,13 @@ final class FaultServer: HTTP2ServerHandler {
 
     func closed(_ connection: HTTP2ServerConnection) { live.withLock { $0[connection.id] = nil } }
 
-    /// Connections there are now.
+    /// The present connections.
     var connections: [HTTP2ServerConnection] { live.withLock { Array($0.values) } }
 
-    /// Every connection there ever was.
+    /// All connections so far.
     var connectionsEver: Int { all.withLock { $0.count } }
 
-    /// Waits until `count` connections have come since the last call.
+    /// Waits until `count` connections have been opened since the last call.
     func openings(_ count: Int) async {
         var seen = 0
         for await _ in openings {
@@ -42,7 +42,7 @@ final class FaultServer: HTTP2ServerHandler {
         }
     }
 
-    /// What a test runs with.
+    /// The objects that a test uses.
     struct Stage: Sendable {
         let server: FaultServer
         let client: APNsClient
@@ -50,7 +50,7 @@ final class FaultServer: HTTP2ServerHandler {
         let folder: String
     }
 
-    /// Runs `body` with a server that answers as told and a client that is its only one.
+    /// Runs `body` with a server that answers as the test says, and its only client.
     ///
     /// - Parameter streams: SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     static func with(
@@ -74,7 +74,7 @@ final class FaultServer: HTTP2ServerHandler {
         await server.stop()
     }
 
-    /// Another server on `port`, as the one before it.
+    /// Starts another server on `port`, as if the first one were back.
     static func start(
         _ handler: FaultServer, _ folder: String, port: Int, streams: Int = 1_000
     ) async throws -> HTTP2Server {
@@ -108,14 +108,14 @@ final class FaultServer: HTTP2ServerHandler {
         return APNsClient(settings: settings, keys: KeyRing(directory: folder), now: { Date() }, logger: Door.logger)
     }
 
-    /// A send whose place in the server's books is `number`.
+    /// A broadcast with a number, which the server counts.
     static func send(_ number: Int, by client: APNsClient) async -> APNsAnswer<Void> {
         await client.send(Door.message(to: "channel-\(number)"), to: Door.address)
     }
 }
 
 extension HTTP2ServerRequest {
-    /// The channel a broadcast went to: what tells one request of a test from another.
+    /// The channel of a broadcast. It distinguishes the requests of a test.
     var channel: String { self[header: APNsHeader.channelID] ?? "" }
 }
 
@@ -143,7 +143,7 @@ final class Tally: Sendable {
 
     var all: [String: Int] { counts.withLock { $0 } }
 
-    /// All there is, and starts anew.
+    /// Returns the counts and resets them.
     func take() -> [String: Int] {
         counts.withLock { counts in
             defer { counts = [:] }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A clock that stands until it is moved.
+/// A clock that moves only when the test says so.
 final class HeldClock: Sendable {
     private let time: Mutex<TimeInterval>
 

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 internal import Grandstand
 
-/// A folder of key files that is gone with the test.
+/// A folder of key files, which is removed after the test.
 final class KeyFolder: Sendable {
     let path: String
 
@@ -18,7 +18,7 @@ final class KeyFolder: Sendable {
 
     func file(_ keyID: String = KeyFolder.credentials.keyID) -> String { "\(path)/AuthKey_\(keyID).p8" }
 
-    /// Writes a key file, dated so that a change is seen even within a second.
+    /// Writes a key file, with a date that differs even if it is changed within a second.
     func write(
         _ pem: String, keyID: String = KeyFolder.credentials.keyID, modifiedAt: TimeInterval = 1_000_000
     ) throws {

@@ -1,7 +1,7 @@
 internal import HTTP2
 internal import Synchronization
 
-/// Keeps streams unanswered until it is released.
+/// Withholds the answers of streams until it is released.
 final class StreamGate: Sendable {
     private struct State {
         var streams: [HTTP2ServerStream] = []
@@ -11,7 +11,7 @@ final class StreamGate: Sendable {
     private let state = Mutex(State())
     private let (kept, keeping) = AsyncStream<Void>.makeStream()
 
-    /// False once released: the caller answers itself.
+    /// Returns `false` after the release. Then the caller answers the stream itself.
     func keep(_ stream: HTTP2ServerStream) -> Bool {
         let isKept = state.withLock { state in
             if !state.isReleased { state.streams.append(stream) }
@@ -21,7 +21,7 @@ final class StreamGate: Sendable {
         return isKept
     }
 
-    /// Waits until `count` more streams have been kept; a test whose time is up waits no longer.
+    /// Waits until `count` more streams are withheld. Stops waiting when the test's time is over.
     func arrivals(_ count: Int) async {
         var seen = 0
         for await _ in kept {
@@ -30,7 +30,7 @@ final class StreamGate: Sendable {
         }
     }
 
-    /// Accepts every stream kept so far.
+    /// Accepts all withheld streams.
     func release() {
         let streams = state.withLock { state in
             state.isReleased = true

@@ -16,11 +16,11 @@ struct KeyRingTests {
         #expect(ring.faults() == [])
     }
 
-    @Test func `a file that is not there is missing, until it comes`() throws {
+    @Test func `a file that does not exist is missing, until it is created`() throws {
         let folder = try KeyFolder()
         let ring = KeyRing(directory: folder.path)
         #expect(ring.state(of: Self.keyID) == .missing)
-        // Apps may be registered before their keys arrive: nothing to complain of.
+        // Apps may be registered before their key files are installed, so a missing file is not a fault.
         #expect(ring.faults() == [])
         try folder.writeKey()
         #expect(ring.state(of: Self.keyID) == .ok)
@@ -28,7 +28,7 @@ struct KeyRingTests {
         #expect(ring.state(of: Self.keyID) == .missing)
     }
 
-    @Test func `a folder that is not there has no faults`() {
+    @Test func `a folder that does not exist has no faults`() {
         let ring = KeyRing(directory: "/nowhere/at/all")
         #expect(ring.faults() == [])
         #expect(ring.state(of: Self.keyID) == .missing)
@@ -38,7 +38,7 @@ struct KeyRingTests {
         "", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
         P384.Signing.PrivateKey().pemRepresentation, P256.Signing.PrivateKey().publicKey.pemRepresentation,
     ])
-    func `a file that holds no P-256 key is unreadable, and its fault says what to do without quoting it`(
+    func `a file without a P-256 key is unreadable, and the error says what to do without quoting the file`(
         _ content: String
     ) throws {
         let folder = try KeyFolder()
@@ -52,19 +52,19 @@ struct KeyRingTests {
         for line in content.split(separator: "\n") { #expect(!fault.contains(line)) }
     }
 
-    @Test func `a file that is no text is unreadable`() throws {
+    @Test func `a file that is not text is unreadable`() throws {
         let folder = try KeyFolder()
         try Data([0xFF, 0xFE, 0x00, 0xC3]).write(to: URL(fileURLWithPath: folder.file()))
         #expect(KeyRing(directory: folder.path).state(of: Self.keyID) == .unreadable)
     }
 
-    @Test func `a folder in a key's place is unreadable`() throws {
+    @Test func `a folder with the name of a key file is unreadable`() throws {
         let folder = try KeyFolder()
         try FileManager.default.createDirectory(atPath: folder.file(), withIntermediateDirectories: false)
         #expect(KeyRing(directory: folder.path).state(of: Self.keyID) == .unreadable)
     }
 
-    @Test func `every bad file is named, in order, and no other file is looked at`() throws {
+    @Test func `every bad key file is named, in order, and other files are ignored`() throws {
         let folder = try KeyFolder()
         try folder.write("bad", keyID: "BBBBBBBBBB")
         try folder.write("bad", keyID: "AAAAAAAAAA")
@@ -75,7 +75,7 @@ struct KeyRingTests {
         #expect(zip(faults, ["AAAAAAAAAA", "BBBBBBBBBB"]).allSatisfy { $0.contains("AuthKey_\($1).p8") })
     }
 
-    @Test func `a file that changed is read again`() throws {
+    @Test func `a changed file is read again`() throws {
         let folder = try KeyFolder()
         let first = try folder.writeKey(modifiedAt: 1_000)
         let ring = KeyRing(directory: folder.path)

@@ -10,7 +10,7 @@ internal import Testing
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
     private static let credentials = KeyFolder.credentials
-    /// The start of ten minutes.
+    /// The clock is at the beginning of ten minutes.
     private static let start = 600.0 * 2_800_000
 
     private static func tokens(
@@ -21,7 +21,7 @@ struct ProviderTokenTests {
             metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: Door.logger, now: { clock.now })
     }
 
-    @Test func `header, claims and signature are as Apple wants them`() async throws {
+    @Test func `header, claims and signature have the form that Apple requires`() async throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
         let text = try await Self.tokens(folder, HeldClock(Self.start + 17)).token(for: Self.credentials).text
@@ -36,7 +36,7 @@ struct ProviderTokenTests {
         #expect(key.publicKey.isValid(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func `a token is renewed 50 minutes after its time of issue, and no call waits`() async throws {
+    @Test func `a token is renewed 50 minutes after its issue, and no call waits for it`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let clock = HeldClock(Self.start + 1)
@@ -53,7 +53,7 @@ struct ProviderTokenTests {
         #expect(second.issuedAt - first.issuedAt == 3_000)
     }
 
-    @Test func `a token APNs would refuse is not sent while its successor is made`() async throws {
+    @Test func `a token that APNs would refuse is not sent while a new one is being made`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let clock = HeldClock(Self.start)
@@ -63,7 +63,7 @@ struct ProviderTokenTests {
         #expect(try await tokens.token(for: Self.credentials).issuedAt == Int(Self.start) + 3_600)
     }
 
-    @Test func `processes that start within ten minutes claim the same time of issue`() async throws {
+    @Test func `processes that start within the same ten minutes use the same time of issue`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         for offset in [3.0, 300, 599] {
@@ -72,7 +72,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test func `a token called expired is replaced once it is 20 minutes old, and one replacement serves all`()
+    @Test func `an expired token is replaced if it is at least 20 minutes old, and one replacement is enough for all callers`()
         async throws
     {
         let folder = try KeyFolder()
@@ -81,7 +81,7 @@ struct ProviderTokenTests {
         let tokens = Self.tokens(folder, clock)
         let first = try await tokens.token(for: Self.credentials)
         clock.advance(by: 1_199)
-        // APNs would answer TooManyProviderTokenUpdates.
+        // A newer token would get TooManyProviderTokenUpdates.
         #expect(try await !tokens.replaceExpired(first, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
 
@@ -89,13 +89,13 @@ struct ProviderTokenTests {
         #expect(try await tokens.replaceExpired(first, of: Self.credentials))
         let second = try await tokens.token(for: Self.credentials)
         #expect(second.issuedAt == Int(Self.start) + 1_200)
-        // Another caller that was refused with the first one takes the second.
+        // Another caller that was refused with the first token gets the second.
         #expect(try await tokens.replaceExpired(first, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == second)
         #expect(try await !tokens.replaceExpired(second, of: Self.credentials))
     }
 
-    @Test func `after a change that came too soon the old one serves, and for 20 minutes there is no other`()
+    @Test func `after a change that was too soon the previous token is used, and no new one is made for 20 minutes`()
         async throws
     {
         let folder = try KeyFolder()
@@ -108,14 +108,14 @@ struct ProviderTokenTests {
         let second = try await tokens.token(for: Self.credentials)
         #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
-        // Two callers were refused with the second one; the other finds the first in place.
+        // Two callers were refused with the second token. The other one finds that the first is already in use.
         #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
         clock.advance(by: 1_199)
         #expect(try await tokens.token(for: Self.credentials) == first)
     }
 
-    @Test func `without one before there is nothing to go back to`() async throws {
+    @Test func `without a previous token there is none to go back to`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let tokens = Self.tokens(folder, HeldClock(Self.start))
@@ -124,7 +124,7 @@ struct ProviderTokenTests {
         #expect(try await tokens.token(for: Self.credentials) == only)
     }
 
-    @Test func `a key file that changes has a new token within seconds`() async throws {
+    @Test func `a changed key file gives a new token within seconds`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey(modifiedAt: 1_000)
         let clock = HeldClock(Self.start)
@@ -141,7 +141,7 @@ struct ProviderTokenTests {
         #expect(try await tokens.token(for: Self.credentials).fingerprint != second.fingerprint, "on demand: at once")
     }
 
-    @Test func `each team and key has its own`() async throws {
+    @Test func `each team and key has its own token`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         try folder.writeKey(keyID: "OTHER67890")

@@ -6,7 +6,7 @@ internal import Grandstand
 internal import Synchronization
 internal import Testing
 
-/// A key that APNs refuses, by a simulator that has another key of the same ID.
+/// A key that APNs refuses: the simulator has another key with the same ID.
 @Suite(.timeLimit(.minutes(1)))
 struct RefusedKeyTests {
     /// A store as the port describes it.
@@ -20,7 +20,7 @@ struct RefusedKeyTests {
             noted.yield(refusal)
         }
 
-        /// Waits until a note says whether a key is refused.
+        /// Waits until the store knows whether a key is refused.
         func waitForNote(isRefused: Bool) async {
             for await refusal in notes where (refusal != nil) == isRefused { return }
         }
@@ -28,7 +28,7 @@ struct RefusedKeyTests {
         func refusals() async throws -> [KeyUse: KeyRefusal] { kept.withLock { $0 } }
     }
 
-    /// A simulator, a client of it with a wrong key, and what changes the client's key.
+    /// A simulator, a client with a wrong key, and a function that replaces the client's key.
     private struct Scene {
         let door: Door
         let folder: KeyFolder
@@ -40,10 +40,10 @@ struct RefusedKeyTests {
             await client.send(Door.message(to: "dGVzdA=="), to: Door.address)
         }
 
-        /// How often the simulator was asked to broadcast.
+        /// The number of broadcasts that the simulator received.
         var asked: Int { door.simulator.journal().count { $0.request.path.hasPrefix("/4/") } }
 
-        /// Puts the simulator's own key in place of the wrong one.
+        /// Replaces the wrong key by the simulator's key.
         func putRightKey() throws {
             try folder.write(
                 try String(contentsOfFile: door.addresses.keyFile, encoding: .utf8), keyID: SimulatorIdentity.keyID,
@@ -68,7 +68,7 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `after two refusals one request goes every three seconds, of whatever kind`() async throws {
+    @Test func `after two refusals one request of any kind is sent every three seconds`() async throws {
         try await Self.play { scene in
             let first = try #require(await scene.send().refusal)
             #expect(first.reason == .invalidProviderToken && !first.isHeldBack && first.retryAfter == nil)
@@ -93,14 +93,14 @@ struct RefusedKeyTests {
                 #expect(await scene.send().refusal?.isHeldBack == true)
                 #expect(scene.asked == 2 + probe)
             }
-            // The other environment's answers are its own.
+            // The other environment has its own refusals.
             var production = Door.address
             production.environment = .production
             #expect(await scene.client.listChannels(at: production).refusal?.isHeldBack == false)
         }
     }
 
-    @Test func `the refusal is told with its time, and ends with another key in the file`() async throws {
+    @Test func `the refusal is reported with its time, and ends when the file has another key`() async throws {
         try await Self.play { scene in
             let began = scene.clock.now
             #expect(await scene.client.keyFile(of: Door.use) == .ok)
@@ -113,13 +113,13 @@ struct RefusedKeyTests {
             try scene.putRightKey()
             #expect(await scene.client.keyFile(of: Door.use) == .ok)
             #expect(scene.client.reachability(of: .development) == .reachable)
-            // The token in use is compared with the file every two seconds.
+            // The key of the present token is compared with the file every two seconds.
             scene.clock.advance(by: 2)
             #expect(await scene.client.listChannels(at: Door.address).receipt != nil)
         }
     }
 
-    @Test func `an acceptance of the same key ends it`() async throws {
+    @Test func `if APNs accepts the same key again, the refusal ends`() async throws {
         let clock = HeldClock(Date().timeIntervalSince1970)
         try await Door.with(now: { clock.now }) { door in
             door.simulator.answerNext(3, with: .refusal(.invalidProviderToken))
@@ -134,7 +134,7 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `a refusal of something else makes nobody wait`() async throws {
+    @Test func `a refusal that does not concern the key holds no request back`() async throws {
         try await Door.with { door in
             door.simulator.answerNext(20, with: .refusal(.topicMismatch))
             for _ in 0..<20 {
@@ -144,9 +144,9 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `other replicas hear of it, and are not held back`() async throws {
+    @Test func `other replicas report the refusal, but do not hold requests back`() async throws {
         try await Self.play { scene in
-            // Its folder has the simulator's key.
+            // This replica's folder has the simulator's key.
             let replica = try Door.client(
                 scene.door.addresses,
                 keys: URL(filePath: scene.door.addresses.keyFile).deletingLastPathComponent().path,
@@ -155,7 +155,7 @@ struct RefusedKeyTests {
             await scene.store.waitForNote(isRefused: true)
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
             #expect(await replica.keyFile(of: Door.use) == .refused(refusal))
-            // Its first acceptance ends what another left behind.
+            // Its first accepted request removes the other replica's refusal.
             #expect(await replica.listChannels(at: Door.address).receipt != nil)
             await scene.store.waitForNote(isRefused: false)
             scene.clock.advance(by: 1)

@@ -9,14 +9,14 @@ internal import Testing
 /// Replicas that share a key send the same token.
 @Suite(.timeLimit(.minutes(1)))
 struct SharedTokenTests {
-    /// A store as the port describes it, which can be made to fail.
+    /// A store as the port describes it. It can be made to fail.
     private final class Store: ProviderTokenStore {
         struct Down: Error {}
 
         private let kept = Mutex<[ProviderTokenKey: SharedProviderToken]>([:])
         private let isDown = Mutex(false)
 
-        /// What a reader of the database sees.
+        /// What somebody who can read the database sees.
         var bytes: [[UInt8]] { kept.withLock { $0.values.map(\.sealed) } }
 
         func damage() { kept.withLock { kept in for key in kept.keys { kept[key]!.sealed[20] ^= 1 } } }
@@ -44,7 +44,7 @@ struct SharedTokenTests {
             metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: Door.logger, now: { clock.now })
     }
 
-    @Test func `what one signed the others send, now and after the renewal`() async throws {
+    @Test func `all replicas send the token that one of them signed, also after a renewal`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())
@@ -64,7 +64,7 @@ struct SharedTokenTests {
         #expect(sent.count == 2)
     }
 
-    @Test func `a reader of the database cannot read the token`() async throws {
+    @Test func `the token cannot be read from the database`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())
@@ -76,7 +76,7 @@ struct SharedTokenTests {
         for part in parts { #expect(kept.firstRange(of: part) == nil) }
     }
 
-    @Test func `a token that was changed in the database is not sent: each replica sends its own`() async throws {
+    @Test func `a token that was changed in the database is not sent, and each replica uses its own`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())
@@ -87,7 +87,7 @@ struct SharedTokenTests {
         #expect(other.text != first.text)
     }
 
-    @Test func `an expired token is replaced once for all`() async throws {
+    @Test func `an expired token is replaced once for all replicas`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())
@@ -102,7 +102,7 @@ struct SharedTokenTests {
         #expect(try await other.token(for: Self.credentials) == second)
     }
 
-    @Test func `replicas whose key files differ do not share`() async throws {
+    @Test func `replicas with different key files do not share a token`() async throws {
         let (folder, other) = (try KeyFolder(), try KeyFolder())
         try folder.writeKey()
         try other.writeKey()
@@ -113,7 +113,7 @@ struct SharedTokenTests {
         #expect(one.text != two.text)
     }
 
-    @Test func `while the store is away the token at hand serves, then one's own`() async throws {
+    @Test func `while the store cannot be reached the present token is used, and then the process's own`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())
@@ -129,7 +129,7 @@ struct SharedTokenTests {
         #expect(own.issuedAt == Int(Self.start) + 3_600)
     }
 
-    @Test func `when the store is back it is asked again`() async throws {
+    @Test func `when the store is back it is used again`() async throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())

@@ -4,26 +4,27 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// Rates that APNs does not name: what is let through, what is 429, what is counted.
+/// Rate limits that APNs does not publish: which requests are accepted, which get 429, and what is counted.
 struct BucketTests {
-    @Test func `a full bucket takes its depth at once, then what runs in`() throws {
+    @Test func `a full bucket accepts its burst at once, and then as many as its rate allows`() throws {
         var bench = try Bench()
         try bench.addChannels()
         try bench.add(Bucket(name: "b", by: .app, rate: 2, burst: 3))
         #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 429, 429])
         #expect(try bench.statuses(2, at: 0.5) == [200, 429])
-        // Ten seconds of nothing fill it to its depth, no further.
+        // After ten seconds without a request the bucket is full, and holds no more than its burst.
         #expect(try bench.statuses(5, at: 10.5) == [200, 200, 200, 429, 429])
         #expect(try bench.counts("b", at: 10.5) == .init(taken: 7, refused: 5, allowed: 24))
     }
 
     @Test(arguments: [UInt64(1), 2, 3])
-    func `takes what a queue with a virtual clock takes`(seed: UInt64) throws {
+    func `a bucket accepts the same requests as a queue with a virtual clock`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var bucket = Bucket(by: .connection, rate: 4, burst: 8)
         let key = Bucket.Key(connection: 1)
-        // The other way to say it: each request has its turn, a quarter of a second apart; one that comes more than
-        // seven turns before its own is refused. Times are binary fractions, so that nothing is rounded.
+        // The same rule in another form: each request has a place, a quarter of a second after the one before. A
+        // request that comes more than seven places before its own is refused. All times are binary fractions, so
+        // nothing is rounded.
         var turn = 0.0
         var time = 0.0
         var taken = 0
@@ -44,7 +45,7 @@ struct BucketTests {
         #expect(Double(taken) <= bucket.counts.allowed)
     }
 
-    @Test func `apps, channels and connections are kept apart from each other`() throws {
+    @Test func `apps, channels and connections have separate levels`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let other = try bench.create(policy: 0, of: "com.example.other")
@@ -63,7 +64,7 @@ struct BucketTests {
         #expect(try all(.connection) == [200, 429, 429, 429, 200])
     }
 
-    @Test func `broadcasts and device pushes have budgets of their own`() throws {
+    @Test func `broadcasts and device pushes have separate buckets`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let another = try stage.addPhone("ben")
@@ -79,7 +80,7 @@ struct BucketTests {
         #expect(statuses == [200, 200, 200, 200, 200])
     }
 
-    @Test func `two buckets: a request takes from both or from none`() throws {
+    @Test func `with two buckets a request takes from both or from none`() throws {
         var bench = try Bench()
         try bench.addChannels()
         try bench.add(Bucket(name: "app", by: .app, rate: 0, burst: 3))
@@ -92,7 +93,7 @@ struct BucketTests {
         #expect(try bench.counts("channel", at: 0) == .init(taken: 2, refused: 2, allowed: 2))
     }
 
-    @Test func `Retry-After says when there is room, if the bucket has it`() throws {
+    @Test func `Retry-After says when there is room, if the bucket sends it`() throws {
         var bench = try Bench()
         try bench.addChannels()
         try bench.add(Bucket(name: "b", by: .app, rate: 0.25, burst: 1, saysRetryAfter: true))
@@ -106,12 +107,12 @@ struct BucketTests {
         #expect(try bench.broadcast(on: bench.none, at: Bench.now + 4)[header: "retry-after"] == nil)
     }
 
-    @Test func `a rate that changes counts from then on`() throws {
+    @Test func `a changed rate applies from then on`() throws {
         var bench = try Bench()
         try bench.addChannels()
         try bench.add(Bucket(name: "b", by: .app, rate: 8, burst: 4))
         #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 200, 429])
-        // A quarter of a second at 8 let two run in, three quarters at 0 none.
+        // A quarter of a second at rate 8 added two, and three quarters at rate 0 added none.
         _ = bench.state.buckets.change("b", now: Bench.now + 0.25) { $0.rate = 0 }
         #expect(try bench.statuses(3, at: 1) == [200, 200, 429])
         _ = bench.state.buckets.change("b", now: Bench.now + 1) {
@@ -122,7 +123,7 @@ struct BucketTests {
         #expect(try bench.counts("b", at: 2) == .init(taken: 8, refused: 3, allowed: 106))
     }
 
-    @Test func `what is wrong otherwise takes nothing, and what is refused does nothing`() throws {
+    @Test func `a request refused for another reason takes nothing, and a refused broadcast has no effect`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         stage.bench.connection = 3
@@ -136,7 +137,7 @@ struct BucketTests {
         let newer = Bench.update.replacing(#""home":1"#, with: #""home":2"#).replacing("1780000000", with: "1780000001")
         let refused = try (0..<120).map { _ in try stage.bench.broadcast(on: stage.channel, [:], newer) }
         #expect(refused.allSatisfy { $0.status == 429 })
-        // 429 is no fault of the request: it neither slows a connection down nor ends it.
+        // 429 is not a fault of the request, so it neither slows a connection down nor ends it.
         #expect(refused.allSatisfy { $0.effects.isEmpty })
         #expect(stage.shown("anna") == shown)
         #expect(try stage.bench.counts("b", at: 0) == .init(taken: 1, refused: 120, allowed: 1))
@@ -147,13 +148,13 @@ struct BucketTests {
     @Test(arguments: [
         (#"{"rate": 1}"#, "by: one of app, channel, connection, device"),
         (#"{"by": "app"}"#, "rate: requests a second"),
-        (#"{"by": "planet", "rate": 1}"#, "\"planet\" is none of"),
+        (#"{"by": "planet", "rate": 1}"#, "\"planet\" is not one of"),
         (#"{"by": "channel", "operation": "device", "rate": 1}"#, "no channel in the operation device"),
         (#"{"by": "device", "rate": 1}"#, "no device in the operation broadcast"),
         (#"{"by": "app", "operation": "list", "rate": 1}"#, "no app in the operation list"),
         (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
         (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
-        (#"{"by": "app", "rate": 1, "depth": 2}"#, "there is no \"depth\""),
+        (#"{"by": "app", "rate": 1, "depth": 2}"#, "\"depth\" is unknown"),
     ])
     func `a mistake is told with its place`(text: String, complaint: String) throws {
         let value = try #require(JSONValue(parsing: Array(text.utf8)))

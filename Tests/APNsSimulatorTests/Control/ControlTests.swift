@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ControlTests {
-    @Test func `lists its paths, and says what is not there`() async throws {
+    @Test func `the API lists its paths, and an unknown path is refused`() async throws {
         try await ControlStage.with { stage in
             let root = try await stage.call("GET", "/")
             #expect(root.status == 200)
@@ -27,7 +27,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `the journal is queried, waited on, cleared`() async throws {
+    @Test func `the journal can be queried, awaited and cleared`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             _ = try await client.create(policy: 0)
@@ -57,7 +57,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `faults come and go`() async throws {
+    @Test func `faults can be added and removed`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let made = try await stage.call("POST", "/faults", #"{"action": "refuse", "reason": "Shutdown"}"#)
@@ -76,7 +76,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `buckets come, count, change and go`() async throws {
+    @Test func `buckets can be added, counted, changed and removed`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let id = try #require(try await client.create(policy: 0)[header: "apns-channel-id"])
@@ -115,7 +115,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `apps and channels are seen and changed`() async throws {
+    @Test func `apps and channels can be read and changed`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let path = "/apps/com.example.Scores/development/channels"
@@ -145,7 +145,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `a match, seen from the spectator's side`() async throws {
+    @Test func `a match is shown on the spectator's lock screen`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let id = try #require(try await client.create(policy: 1)[header: "apns-channel-id"])
@@ -183,7 +183,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `tokens are taken back, quirks turned, the clock is seen`() async throws {
+    @Test func `tokens can be made invalid, quirks set, and the clock read and moved`() async throws {
         try await ControlStage.with { stage in
             let phone = #"{"id": "anna", "environment": "production", "bundleIds": ["com.example.scores"]}"#
             let tokens = try await stage.call("POST", "/devices", phone).json["pushToStartTokens"] as? [String: String]
@@ -205,7 +205,7 @@ struct ControlTests {
         }
     }
 
-    @Test func `a body beyond its bound is refused, and the next request is answered`() async throws {
+    @Test func `a body that is too large is refused, and the next request is answered`() async throws {
         try await ControlStage.with { stage in
             let large = try await stage.call("POST", "/faults", String(repeating: " ", count: 5 << 20))
             #expect(large.status == 413)

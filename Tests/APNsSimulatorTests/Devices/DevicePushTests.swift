@@ -11,7 +11,7 @@ struct DevicePushTests {
         "attributes":{"home":"A"},"alert":{"title":"Kick-off"}{extra}}}
         """#
 
-    @Test func `started by push on a channel, the activity follows the broadcasts`() throws {
+    @Test func `an activity started by push on a channel follows its broadcasts`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let started = try stage.bench.push(to: token, Self.start(#","input-push-channel":"\#(stage.channel)""#))
@@ -25,7 +25,7 @@ struct DevicePushTests {
         #expect(stage.shown("anna") == [#"{"n":1}"#])
     }
 
-    @Test func `started with a token, the activity takes updates and an end on it`() throws {
+    @Test func `an activity started with a token gets updates and an end by that token`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         _ = try stage.bench.push(to: token, Self.start(#","input-push-token":1"#))
@@ -45,7 +45,7 @@ struct DevicePushTests {
         #expect(String(decoding: gone.body, as: UTF8.self) == #"{"reason":"ExpiredToken","timestamp":1780000000000}"#)
     }
 
-    @Test func `offline: the newest push of an app waits, until it expires; one that names 0 is lost`() throws {
+    @Test func `while a phone is offline the newest push of an app waits until it expires, and one with expiration 0 is lost`() throws {
         for (expiration, after, count) in [("", 60.0, 1), ("0", 60, 0), ("1780000030", 60, 0), ("1780000090", 60, 1)] {
             var stage = try PhoneStage()
             let token = try stage.addPhone("anna")
@@ -57,7 +57,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `a phone takes about ten starts in an hour; APNs says 200 all the same`() throws {
+    @Test func `a phone accepts ten starts in an hour, and APNs answers 200 to further ones`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         for _ in 0..<12 { #expect(try stage.bench.push(to: token, Self.start("")).status == 200) }
@@ -65,7 +65,7 @@ struct DevicePushTests {
         #expect(stage.events("anna").last?.contains("budget") == true)
     }
 
-    @Test func `an old phone does not know channels, and a channel that is not there starts nothing`() throws {
+    @Test func `an old phone does not support channels, and an unknown channel starts nothing`() throws {
         var stage = try PhoneStage()
         let old = try stage.addPhone("old", system: 17)
         let new = try stage.addPhone("new")
@@ -75,7 +75,7 @@ struct DevicePushTests {
         #expect(stage.shown("new").isEmpty)
     }
 
-    @Test func `the checks, each after the ones before it`() throws {
+    @Test func `each check comes after the checks before it`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let body = Self.start("")
@@ -109,7 +109,7 @@ struct DevicePushTests {
         #expect(try stage.bench.send("POST", "/3/device/ab/cd").reason == .badPath)
     }
 
-    @Test func `a header twice`() throws {
+    @Test func `a duplicate header is refused`() throws {
         var stage = try PhoneStage()
         let token = try stage.bench.provider.token(at: Bench.now)
         let request = SimulatorRequest(

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct DeviceTests {
-    @Test func `a broadcast reaches the phones that listen, in their environment alone`() throws {
+    @Test func `a broadcast reaches only the phones that listen, in its own environment`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.addPhone("ben")
@@ -16,7 +16,7 @@ struct DeviceTests {
         #expect(stage.shown("carl").isEmpty)
     }
 
-    @Test func `offline: what is not stored is lost, what is stored comes on return until it expires`() throws {
+    @Test func `a phone that was offline gets the stored message until it expires, and no other`() throws {
         for (policy, seconds, expected) in [(0, 0, 0), (1, 0, 0), (1, 600, 2), (1, 30, 0)] {
             var stage = try PhoneStage(policy: policy)
             try stage.follow("anna")
@@ -29,7 +29,7 @@ struct DeviceTests {
         }
     }
 
-    @Test func `a message out of its order, or of the same second, does not go back; far ahead it is not believed`()
+    @Test func `a message with an older or equal timestamp is dropped, and so is one far in the future`()
         throws
     {
         var stage = try PhoneStage()
@@ -51,7 +51,7 @@ struct DeviceTests {
         #expect(log.contains("8 hours ahead"))
     }
 
-    @Test func `numbers beyond all bounds leave the lock screen readable`() throws {
+    @Test func `extreme numbers leave the lock screen readable`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","relevance-score":1e999,"stale-date":1e999"#)
@@ -60,7 +60,7 @@ struct DeviceTests {
         #expect(stage.shown("anna") == [#"{"n":1}"#])
     }
 
-    @Test func `ActivityKit takes 4 KB, although a broadcast may be larger`() throws {
+    @Test func `ActivityKit accepts 4 KB, although a broadcast may be larger`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         let state = #"{"x":"\#(String(repeating: "x", count: 4_094 - 8))"}"#
@@ -72,7 +72,7 @@ struct DeviceTests {
         #expect(stage.events("anna").last?.contains("more than 4 KB") == true)
     }
 
-    @Test func `reordered by a fault: the older one comes late, and is dropped by its timestamp`() throws {
+    @Test func `after a fault that reorders messages the older one is dropped by its timestamp`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, postponing: true)
@@ -82,7 +82,7 @@ struct DeviceTests {
         #expect(stage.events("anna").last?.contains("dropped") == true)
     }
 
-    @Test func `after the end nothing changes; it is seen until its dismissal, four hours at most`() throws {
+    @Test func `after the end nothing changes, and the activity is visible until its dismissal, at most four hours`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 100, event: "end")
@@ -102,7 +102,7 @@ struct DeviceTests {
         #expect(stage.states("carl", at: 300).isEmpty)
     }
 
-    @Test func `an end of the past ends, and shows no older state`() throws {
+    @Test func `an end with an old timestamp ends the activity, but does not show its older state`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10)
@@ -111,7 +111,7 @@ struct DeviceTests {
         #expect(stage.shown("anna", at: 12) == [#"{"n":1}"#])
     }
 
-    @Test func `stale from its date on, until an update moves it; over after eight hours, gone after twelve`() throws {
+    @Test func `an activity is stale from its date until an update, ended after eight hours, and dismissed after twelve`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","stale-date":\#(PhoneStage.epoch + 60)"#)
@@ -123,7 +123,7 @@ struct DeviceTests {
         #expect(stage.states("anna", at: 12 * 3_600).isEmpty)
     }
 
-    @Test func `no activity starts on a channel that is not there, or on an old phone`() throws {
+    @Test func `no activity starts on an unknown channel or on an old phone`() throws {
         var stage = try PhoneStage()
         try stage.addPhone("anna")
         try stage.addPhone("old", system: 17)
@@ -136,7 +136,7 @@ struct DeviceTests {
         #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(right, on: "eve", now: Bench.now) }
     }
 
-    @Test func `a late subscriber gets the stored message when the quirk says so`() throws {
+    @Test func `a new subscriber gets the stored message if the quirk says so`() throws {
         for (value, expected) in [("off", 0), ("on", 1)] {
             var stage = try PhoneStage(policy: 1)
             try stage.bench.state.quirks.set("stored-on-subscribe", to: value)
@@ -146,7 +146,7 @@ struct DeviceTests {
         }
     }
 
-    @Test func `an activity that a push started gets its token when the person allows it, and only without a channel`()
+    @Test func `an activity that a push started gets a token when the person allows it, and only without a channel`()
         throws
     {
         var stage = try PhoneStage()
@@ -164,7 +164,7 @@ struct DeviceTests {
         #expect(onChannel == nil)
     }
 
-    @Test func `swiped away, and taken away`() throws {
+    @Test func `a swiped activity is dismissed, and a removed device gets nothing`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         let dismissed = [1, 2].map { stage.bench.state.dismiss(activity: $0, on: "anna", now: Bench.now) }

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// Which requests meet which fault.
+/// Which faults act on which requests.
 struct FaultBookTests {
     private let broadcast = SimulatorRequest(
         environment: .development, method: "POST", path: "/4/broadcasts/apps/com.example.Scores",
@@ -20,21 +20,21 @@ struct FaultBookTests {
         (FaultMatch(path: "/1/apps/com.example.scores/all-channels"), false, true),
         (FaultMatch(operation: .broadcast, environment: .production), false, false),
     ])
-    func `matching`(match: FaultMatch, actsOnBroadcast: Bool, actsOnList: Bool) throws {
+    func `a fault acts only on requests that match`(match: FaultMatch, actsOnBroadcast: Bool, actsOnList: Bool) throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(match: match, action: .silence))
         #expect((book.claim(broadcast) != nil) == actsOnBroadcast)
         #expect((book.claim(list) != nil) == actsOnList)
     }
 
-    @Test func `the n-th, every so manieth, so often`() throws {
+    @Test func `a fault acts on the nth request, on every nth, or on a share`() throws {
         #expect(try acts(FaultMatch(nth: 3), times: nil) == [3])
         #expect(try acts(FaultMatch(every: 4), times: nil) == [4, 8, 12])
         #expect(try acts(FaultMatch(every: 4), times: 2) == [4, 8])
         #expect(try acts(FaultMatch(), times: 2) == [1, 2])
     }
 
-    @Test func `a rate is luck that repeats with its seed`() throws {
+    @Test func `a share is random, and the same again with the same seed`() throws {
         let first = try (0..<3).map { _ in try acts(FaultMatch(rate: 0.5), times: nil, seed: 42) }
         #expect(Set(first).count == 1)
         #expect((1..<12).contains(first[0].count))
@@ -44,7 +44,7 @@ struct FaultBookTests {
         #expect((400...800).contains(many.reduce(0, +)))
     }
 
-    @Test func `the first that acts counts; names are unique; what is taken away acts no more`() throws {
+    @Test func `only the first matching fault acts, names are unique, and a removed fault no longer acts`() throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(name: "a", match: FaultMatch(nth: 1), action: .silence))
         _ = try book.add(Fault(name: "b", action: .cut))
@@ -57,7 +57,7 @@ struct FaultBookTests {
         #expect(book.faults.map(\.seen) == [3])
     }
 
-    @Test func `connections meet TLS faults, and no others`() throws {
+    @Test func `only TLS faults act on connections`() throws {
         var book = FaultBook(seed: 1)
         _ = try book.add(Fault(action: .cut))
         _ = try book.add(

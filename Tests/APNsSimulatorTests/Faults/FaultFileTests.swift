@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct FaultFileTests {
-    @Test func `every action is read, and written as it was read`() throws {
+    @Test func `every action is read, and written in the same form`() throws {
         let script = #"""
             {"seed": 7, "faults": [
               {"name": "a", "match": {"operation": "broadcast", "nth": 3}, "action": "refuse", "reason": "TooManyRequests", "retryAfter": 2},
@@ -40,23 +40,23 @@ struct FaultFileTests {
     }
 
     @Test(arguments: [
-        (#"{"#, "is not JSON"), (#"{"fault": []}"#, "there is no \"fault\""),
+        (#"{"#, "is not JSON"), (#"{"fault": []}"#, "\"fault\" is unknown"),
         (#"{"faults": [{}]}"#, "faults[0].action: one of refuse"),
-        (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is none of"),
-        (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "there is no \"seconds\""),
-        (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "there twice"),
+        (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is not one of"),
+        (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "\"seconds\" is unknown"),
+        (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "given twice"),
         (#"{"faults": [{"action": "delay"}]}"#, "faults[0].seconds"),
         (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
         (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
-        (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "no documented reason"),
+        (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "not a reason that Apple documents"),
         (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "no error code"),
         (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
         (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),
         (#"{"faults": [{"action": "silence", "match": {"nth": 0}}]}"#, "faults[0].match.nth"),
-        (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is none of create"),
-        (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "there is no \"path\""),
+        (#"{"faults": [{"action": "silence", "match": {"operation": "publish"}}]}"#, "is not one of create"),
+        (#"{"faults": [{"action": "tls", "match": {"path": "/"}}]}"#, "\"path\" is unknown"),
     ])
-    func `a mistake is told with its place`(script: String, complaint: String) {
+    func `an error names the place of the mistake`(script: String, complaint: String) {
         #expect {
             try FaultFile(Array(script.utf8), at: "script")
         } throws: { error in
@@ -65,7 +65,7 @@ struct FaultFileTests {
         }
     }
 
-    @Test func `a script is taken whole or not at all`() throws {
+    @Test func `a script is added completely or not at all`() throws {
         var book = FaultBook(seed: 1)
         let script = #"{"faults": [{"name": "a", "action": "cut"}, {"name": "a", "action": "cut"}]}"#
         #expect(book.add(try FaultFile(Array(script.utf8), at: "script")) != nil)

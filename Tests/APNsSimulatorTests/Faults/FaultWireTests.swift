@@ -7,7 +7,7 @@ internal import Testing
 /// Faults over the wire.
 @Suite(.timeLimit(.minutes(1)))
 struct FaultWireTests {
-    @Test func `a refusal in APNs' place, the third request alone`() async throws {
+    @Test func `a fault refuses the third request only`() async throws {
         try await meet(
             #"{"match": {"nth": 3}, "action": "refuse", "reason": "Service Unavailable", "retryAfter": 7}"#
         ) { running, client in
@@ -22,7 +22,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `a known reason is spelled as the quirks have it`() async throws {
+    @Test func `a known reason is spelled as the quirks say`() async throws {
         try await meet(#"{"action": "refuse", "reason": "ServiceUnavailable"}"#) { running, client in
             #expect(try await client.list().text == #"{"reason":"ServiceUnavailable"}"#)
             try running.simulator.setQuirk("service-unavailable", to: "Service Unavailable")
@@ -31,7 +31,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `a delay answers in the end, processed at once`() async throws {
+    @Test func `a delayed request is processed at once and answered later`() async throws {
         try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { running, client in
             let created = try await client.create(policy: 0)
             #expect(created.status == 201)
@@ -39,7 +39,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `silence: neither processed nor answered`() async throws {
+    @Test func `a silenced request is neither processed nor answered`() async throws {
         try await meet(#"{"match": {"operation": "create"}, "action": "silence", "times": 1}"#) { running, client in
             _ = try await client.list()
             let lost = Task { try await client.create(policy: 0) }
@@ -51,7 +51,7 @@ struct FaultWireTests {
     }
 
     @Test(arguments: ["reset", "cut"])
-    func `a lost answer: processed, then reset or cut`(by: String) async throws {
+    func `a request with a lost answer is processed, and its stream or connection ends`(by: String) async throws {
         try await meet(#"{"action": "lose", "by": "\#(by)", "times": 1}"#) { running, client in
             await #expect(throws: HTTP2Failure.self) { try await client.create(policy: 0) }
             #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
@@ -62,7 +62,7 @@ struct FaultWireTests {
     @Test(arguments: [
         #"{"action": "refuseStream", "times": 1}"#, #"{"action": "goAway", "manner": "mid", "times": 1}"#,
     ])
-    func `not processed, and the client knows it`(fault: String) async throws {
+    func `the client learns that a request was not processed`(fault: String) async throws {
         try await meet(fault) { running, client in
             await #expect {
                 try await client.create(policy: 0)
@@ -73,7 +73,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `GOAWAY after the answer ends the connection; a rolling one ends the others too`() async throws {
+    @Test func `GOAWAY after the answer ends the connection, and a rolling GOAWAY ends all connections`() async throws {
         try await meet(#"{"action": "goAway", "manner": "rolling", "reason": "Shutdown", "times": 1}"#) {
             running, client in
             let other = try await running.connect()
@@ -86,7 +86,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `SETTINGS change the number of streams`() async throws {
+    @Test func `SETTINGS changes the number of streams`() async throws {
         try await meet(#"{"match": {"nth": 2}, "action": "settings", "maximumStreams": 3}"#) { _, client in
             _ = try await client.list()
             #expect(client.connection.streamLimit == 1_000)
@@ -95,7 +95,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `a cut connection, and one that is read slowly`() async throws {
+    @Test func `a connection can be cut or read slowly`() async throws {
         try await meet(#"{"match": {"nth": 2}, "action": "cut"}"#) { _, client in
             _ = try await client.list()
             await #expect(throws: HTTP2Failure.self) { try await client.list() }
@@ -107,7 +107,7 @@ struct FaultWireTests {
     }
 
     @Test(arguments: ["handshake", "certificate"])
-    func `TLS fails in the handshake, or with another's certificate`(failure: String) async throws {
+    func `TLS fails in the handshake, or with a certificate for another name`(failure: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             try running.simulator.addFaults(
@@ -119,7 +119,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `what happens to an app: capability off, everything vanished, a quota`() async throws {
+    @Test func `faults turn off an app's capability, remove its channels or set its quota`() async throws {
         try await meet(#"{"match": {"operation": "list"}, "action": "vanish"}"#) { running, client in
             _ = try await client.create(policy: 0)
             #expect(try await client.list().text == #"{"channels":[]}"#)
@@ -134,7 +134,7 @@ struct FaultWireTests {
         }
     }
 
-    /// Runs `body` against a simulator with one fault, whose name is `f`.
+    /// Runs `body` with a simulator that has one fault, named `f`.
     private func meet(
         _ fault: String, _ body: (RunningSimulator, Client) async throws -> Void
     ) async throws {

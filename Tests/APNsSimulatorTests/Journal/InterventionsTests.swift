@@ -6,7 +6,7 @@ internal import Testing
 struct InterventionsTests {
     private let request = SimulatorRequest(environment: .production, method: "GET", path: "/")
 
-    @Test func `the first rule that matches acts, as often as it says`() {
+    @Test func `the first matching rule acts, as often as its limit says`() {
         var interventions = Interventions()
         interventions.add(.drop, count: 1) { $0.method == "POST" }
         interventions.add(.answer(SimulatorAnswer(status: 503)), count: 2) { _ in true }

@@ -4,9 +4,9 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// What the journal keeps.
+/// The compact form of journal entries.
 struct JournalRecordTests {
-    @Test func `an entry comes back as it was: empty texts, long ones, headers twice`() {
+    @Test func `an entry is the same after it was stored, with empty texts, long texts and duplicate headers`() {
         for headers in [[], [("a", ""), ("a", "1"), ("apns-id", String(repeating: "⚽", count: 500))]] {
             let entry = JournalEntry(
                 number: 7, time: Bench.now,

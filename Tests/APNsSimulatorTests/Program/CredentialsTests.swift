@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct CredentialsTests {
-    @Test func `private keys are their owner's alone; certificates are everyone's`() throws {
+    @Test func `only the owner can read private keys, and everyone can read certificates`() throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         #expect(try folder.mode("ca.key") == 0o600)
@@ -16,7 +16,7 @@ struct CredentialsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
     }
 
-    @Test func `a second start finds what the first one made`() throws {
+    @Test func `a second start uses the files of the first`() throws {
         let folder = try TemporaryFolder()
         let first = try credentials(folder.path)
         let authority = try folder.text("ca.pem")
@@ -28,7 +28,7 @@ struct CredentialsTests {
                 == first.providerKeys.map(\.publicKey.rawRepresentation))
     }
 
-    @Test func `other provider keys in the folder are accepted too, for the teams named`() throws {
+    @Test func `other provider keys in the folder are accepted, too, for the named teams`() throws {
         let folder = try TemporaryFolder()
         for id in ["ABCDEFGHIJ", "KLMNOPQRST"] {
             try folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "AuthKey_\(id).p8")
@@ -40,7 +40,7 @@ struct CredentialsTests {
     }
 
     @Test(arguments: ["ca.pem", "ca.key", "server.key", "AuthKey_SIMULATOR1.p8"])
-    func `a broken file is named, and left as it is`(name: String) throws {
+    func `the error names a broken file, and the file is not changed`(name: String) throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         try folder.write("-----BEGIN NONSENSE-----\n", to: name)
@@ -62,14 +62,14 @@ struct CredentialsTests {
         } throws: { "\($0)".contains("AuthKey_ABCDEFGHIJ.p8") }
     }
 
-    @Test func `another tool's ca.pem is never overwritten`() throws {
+    @Test func `the ca.pem of another tool is never overwritten`() throws {
         let folder = try TemporaryFolder()
         try folder.write("theirs", to: "ca.pem")
         #expect(throws: SimulatorError.self) { try credentials(folder.path) }
         #expect(try folder.text("ca.pem") == "theirs")
     }
 
-    @Test func `an authority out of date is refused`() throws {
+    @Test func `an expired authority is refused`() throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
         let later = Date().addingTimeInterval(3_651 * 86_400)
@@ -78,7 +78,7 @@ struct CredentialsTests {
         }
     }
 
-    @Test func `a folder that cannot be one is named`() throws {
+    @Test func `the error names a folder that cannot be used`() throws {
         let folder = try TemporaryFolder()
         try folder.write("", to: "file")
         let path = folder.file("file")

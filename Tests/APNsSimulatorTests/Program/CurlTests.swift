@@ -9,7 +9,7 @@ internal import Testing
     .enabled(if: Curl.speaksHTTP2, "needs a curl with HTTP/2 on the PATH"))
 struct CurlTests {
     @Test(arguments: ["1.2", "1.3"])
-    func `creates and lists a channel over HTTP/2`(tls: String) async throws {
+    func `curl creates and lists a channel over HTTP/2`(tls: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let base = running.addresses.url(.development)
@@ -28,7 +28,7 @@ struct CurlTests {
         }
     }
 
-    @Test func `a client that speaks HTTP/1.1 only is dropped without a status`() async throws {
+    @Test func `a client with HTTP/1.1 only is disconnected without a status`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let output = try await Curl.run([
@@ -42,14 +42,14 @@ struct CurlTests {
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `TLS asks for a client certificate, and does without`(version: String) async throws {
+    func `TLS asks for a client certificate, but does not need one`(version: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let addresses = running.addresses
             let output = try await Shell.run(
                 "openssl s_client \(version) -alpn h2 -CAfile '\(addresses.caFile)' "
                     + "-connect 127.0.0.1:\(addresses.developmentPort) </dev/null 2>&1")
-            // What s_client says of a CertificateRequest, and of nothing else.
+            // s_client prints this only if the server asked for a certificate.
             #expect(output.text.contains("Requested Signature Algorithms"), "\(output.text)")
             #expect(output.text.contains("ALPN protocol: h2"))
         }
@@ -60,7 +60,7 @@ struct CurlTests {
         "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
         "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com",
     ])
-    func `its certificate names this machine and Apple's hosts`(host: String) async throws {
+    func `the certificate names this machine and Apple's hosts`(host: String) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let port = running.addresses.productionPort

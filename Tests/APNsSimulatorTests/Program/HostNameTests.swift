@@ -3,7 +3,7 @@ internal import APNsWire
 internal import HTTP2
 internal import Testing
 
-/// Apple's hosts by name.
+/// Clients that ask for Apple's hosts by name.
 @Suite(.timeLimit(.minutes(1)))
 struct HostNameTests {
     @Test(arguments: [
@@ -12,7 +12,7 @@ struct HostNameTests {
         ("api-manage-broadcast.sandbox.push.apple.com", .development, true),
         ("API-manage-broadcast.push.apple.com", .production, true),
     ])
-    func `a name has its environment and its service, whatever the port`(
+    func `a host name selects its environment and service on every port`(
         host: String, environment: APNsEnvironment, manages: Bool
     ) async throws {
         let folder = try TemporaryFolder()
@@ -29,7 +29,7 @@ struct HostNameTests {
         }
     }
 
-    @Test func `another name, and none, get all there is at the port`() async throws {
+    @Test func `with another name or none, a port serves everything`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             for name in [nil, "localhost"] {
@@ -42,7 +42,7 @@ struct HostNameTests {
         }
     }
 
-    @Test func `a spectator in process: the lock screen is waited for`() async throws {
+    @Test func `a test can wait for a lock screen within the process`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())

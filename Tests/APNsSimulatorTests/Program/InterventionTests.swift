@@ -7,7 +7,7 @@ internal import Testing
 /// Journal and interventions over the wire.
 @Suite(.timeLimit(.minutes(1)))
 struct InterventionTests {
-    @Test func `the journal has every request with its verdict`() async throws {
+    @Test func `the journal has every request with its result`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(.production), token: try running.token())
@@ -28,7 +28,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `waiting for requests wakes with those that match, past ones included`() async throws {
+    @Test func `waiting callers get the requests that match, including earlier ones`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -40,7 +40,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `waiting ends with its task, and with the simulator`() async throws {
+    @Test func `a wait ends when its task is cancelled, and when the simulator stops`() async throws {
         let folder = try TemporaryFolder()
         let waiter = try await RunningSimulator.with(in: folder.path) { running in
             let cancelled = Task { try await running.simulator.requests(1) }
@@ -51,7 +51,7 @@ struct InterventionTests {
         await #expect(throws: (any Error).self) { try await waiter.value }
     }
 
-    @Test func `withheld answers come with the release, in full`() async throws {
+    @Test func `withheld answers are sent completely after the release`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -66,7 +66,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `a dropped answer: processed, never answered`() async throws {
+    @Test func `a request with a dropped answer is processed and never answered`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -82,7 +82,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `an answer in APNs' place changes nothing and carries the request's id`() async throws {
+    @Test func `an answer in place of APNs' own changes no state and has the request's ID`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -101,7 +101,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `an answer in APNs' place to a device push carries apns-id, and the journal knows what was asked`()
+    @Test func `an answer in place of APNs' own to a device push has apns-id, and the journal has the request`()
         async throws
     {
         let folder = try TemporaryFolder()

@@ -3,8 +3,8 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-/// docs/internals/conformance.json, the table that scripts/simulator-conformance runs through other people's clients,
-/// through ours: HTTP/2 over TLS, a connection for each case.
+/// Runs docs/internals/conformance.json with this package's client, over HTTP/2 and TLS, one connection for each case.
+/// scripts/simulator-conformance runs the same table with other clients.
 @Suite(.timeLimit(.minutes(2)))
 struct PublishedTableTests {
     @Test func `every case is answered as the table says`() async throws {
@@ -19,7 +19,7 @@ struct PublishedTableTests {
         }
     }
 
-    /// Good and bad tokens, by the names the table has for them.
+    /// Valid and invalid tokens, by their names in the table.
     private static func tokens(_ provider: Provider) throws -> [String: String] {
         let now = Date()
         let seconds = Int(now.timeIntervalSince1970)
@@ -39,7 +39,7 @@ struct PublishedTableTests {
         ]
     }
 
-    /// What differs from the table.
+    /// The differences between the answer and the table.
     private static func faults(
         of row: Table.Case, _ number: Int, _ tokens: [String: String], _ stage: ControlStage
     ) async throws -> [String] {
@@ -85,7 +85,7 @@ private struct Table: Decodable {
     }
 }
 
-/// The values of one case's placeholders: an app of its own, its channels and phones, tokens.
+/// The values of the placeholders in one case: a new app, its channels, phones and tokens.
 private struct TableValues {
     private var values: [String: String]
     private let now = Int(Date().timeIntervalSince1970)

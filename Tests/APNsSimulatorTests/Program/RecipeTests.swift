@@ -4,14 +4,14 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// The recipes of docs/simulator.md, cut out of the page and run as they stand: only ports and folder are others.
+/// Runs the recipes of docs/simulator.md as they are on the page, with other ports and another folder.
 @Suite(.timeLimit(.minutes(1)))
 struct RecipeTests {
     private static let hasTools = Curl.speaksHTTP2 && Shell.succeeds("command -v openssl && command -v xxd")
     private static let hasPython = hasTools && Shell.succeeds("python3 -c 'import httpx, h2'")
 
     @Test(.enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"))
-    func `curl: the goal is on the lock screen`() async throws {
+    func `the curl recipe shows the goal on the lock screen`() async throws {
         try await ControlStage.with { stage in
             let output = try await Shell.run(Self.script("sh", stage))
             #expect(output.exitCode == 0, "\(output.text)")
@@ -22,7 +22,7 @@ struct RecipeTests {
     }
 
     @Test(.enabled(if: hasPython, "needs Python's httpx[http2]"))
-    func `Python: the goal is on the lock screen`() async throws {
+    func `the Python recipe shows the goal on the lock screen`() async throws {
         try await ControlStage.with { stage in
             let token = try stage.running.token()
             let script = "TOKEN=\(token) python3 - <<'END'\n\(try Self.script("python", stage))\nEND\n"
@@ -40,7 +40,7 @@ struct RecipeTests {
             (#"\"event\":\"update\""#, #"\"event\":\"upd\""#, "BadRequestPayload"),
             ("apns-expiration: 0", "apns-expiration: soon", "BadExpirationDate"),
         ])
-    func `wrong input to the curl recipe is refused by name, and no goal is shown`(
+    func `the curl recipe refuses wrong input with a reason, and shows no goal`(
         _ right: String, _ wrong: String, _ reason: String
     ) async throws {
         try await ControlStage.with { stage in
@@ -52,7 +52,7 @@ struct RecipeTests {
         }
     }
 
-    /// All blocks of one language below "Recipes", for a simulator that runs.
+    /// All blocks in one language below "Recipes", for a running simulator.
     private static func script(_ language: String, _ stage: ControlStage) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let page = try String(contentsOf: root.appending(path: "docs/simulator.md"), encoding: .utf8)

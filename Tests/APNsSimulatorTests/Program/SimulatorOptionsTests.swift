@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct SimulatorOptionsTests {
-    @Test func `teams: one for all, one for a key, the last of a kind counts`() throws {
+    @Test func `a team is for all keys or for one key, and the last entry of each counts`() throws {
         let teams = try KeyTeams(parsing: ["A=T1", "T2", "B=T3", "A=T4"])
         #expect(teams["A"] == "T4")
         #expect(teams["B"] == "T3")
@@ -13,12 +13,12 @@ struct SimulatorOptionsTests {
     }
 
     @Test(arguments: ["", "=T", "A=", "="])
-    func `a team that is none`(text: String) {
+    func `invalid teams are refused`(text: String) {
         #expect(throws: SimulatorError.self) { try KeyTeams(parsing: [text]) }
     }
 
     @Test(arguments: [(-1, false), (0, true), (65_534, true), (65_535, false)])
-    func `ports`(port: Int, isValid: Bool) {
+    func `invalid ports are refused`(port: Int, isValid: Bool) {
         var options = SimulatorOptions(directory: "x")
         options.port = port
         #expect(((try? options.validate()) != nil) == isValid)
@@ -28,7 +28,7 @@ struct SimulatorOptionsTests {
         ("127.0.0.1", "https://127.0.0.1:2"), ("0.0.0.0", "https://127.0.0.1:2"), ("::", "https://[::1]:2"),
         ("simulator", "https://simulator:2"),
     ])
-    func `addresses are ones to connect to`(host: String, url: String) {
+    func `printed addresses can be connected to`(host: String, url: String) {
         let addresses = SimulatorAddresses(
             host: SimulatorAddresses.reachable(host), developmentPort: 1, productionPort: 2, caFile: "d/ca.pem",
             keyFile: "d/k.p8")

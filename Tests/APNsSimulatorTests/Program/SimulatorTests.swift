@@ -8,7 +8,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SimulatorTests {
     @Test(arguments: APNsEnvironment.allCases)
-    func `create, broadcast, read, list, delete`(environment: APNsEnvironment) async throws {
+    func `a channel can be created, read, listed, sent to and deleted`(environment: APNsEnvironment) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(environment), token: try running.token())
@@ -38,7 +38,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `one stream until the first valid token, then a thousand`() async throws {
+    @Test func `a connection has one stream until the first valid token, then a thousand`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let connection = try await running.connect()
@@ -56,7 +56,7 @@ struct SimulatorTests {
     }
 
     @Test(arguments: [5_121, 200_000])
-    func `bodies beyond the limit, by one byte and by far, are refused in APNs' words`(bytes: Int) async throws {
+    func `a body one byte or far beyond the limit is refused with APNs' reason`(bytes: Int) async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -68,7 +68,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `a restart in the same folder keeps authority and key, and forgets the channels`() async throws {
+    @Test func `a restart in the same folder keeps the authority and key, but not the channels`() async throws {
         let folder = try TemporaryFolder()
         let (authority, key) = try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())
@@ -86,7 +86,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `another authority's certificate does not vouch for it`() async throws {
+    @Test func `a certificate is not trusted with another authority`() async throws {
         let folder = try TemporaryFolder()
         let other = try TemporaryFolder()
         try await RunningSimulator.with(in: other.path) { _ in }
@@ -100,7 +100,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `a port in use is one clear line, and nothing is left half started`() async throws {
+    @Test func `a port in use gives one clear line, and nothing stays started`() async throws {
         let folder = try TemporaryFolder()
         let directory = folder.path
         try await RunningSimulator.with(in: directory) { running in
@@ -117,7 +117,7 @@ struct SimulatorTests {
         }
     }
 
-    @Test func `run() announces itself, serves, and ends when it is cancelled`() async throws {
+    @Test func `run() announces its addresses, serves, and ends when it is cancelled`() async throws {
         let folder = try TemporaryFolder()
         let (announced, continuation) = AsyncStream.makeStream(of: SimulatorAddresses.self)
         let simulator = Simulator(

@@ -12,11 +12,11 @@ internal import Testing
     internal import Darwin
 #endif
 
-/// Bytes that are no HTTP/2, no TLS, no JSON: the connection ends or the request is refused, and the next good one is
-/// served.
+/// Bytes that are not HTTP/2, TLS or JSON: the connection ends or the request is refused, and the next valid request is
+/// answered.
 @Suite(.timeLimit(.minutes(1)))
 struct WrongInputTests {
-    @Test func `bytes that are no TLS`() async throws {
+    @Test func `bytes that are not TLS end the connection`() async throws {
         try await ControlStage.with { stage in
             var random = SeededRandom(seed: 1)
             var inputs = [
@@ -34,7 +34,7 @@ struct WrongInputTests {
         }
     }
 
-    @Test func `bodies with a good token that are no JSON, or no end`() async throws {
+    @Test func `bodies that are not JSON or never end are refused, even with a valid token`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let channel = try #require(try await client.create(policy: 0)[header: "apns-channel-id"])
@@ -49,7 +49,7 @@ struct WrongInputTests {
             }
             let large = try await Self.broadcast(Array(repeating: 0x20, count: 25_000), on: channel, by: client)
             #expect(large.status == 413)
-            // Past what is read at all, the stream is reset.
+            // After the most bytes that are read of a body, the stream is reset.
             await #expect(throws: HTTP2Failure.self) {
                 try await Self.broadcast(Array(repeating: 0x20, count: 3_000_000), on: channel, by: client)
             }
@@ -57,7 +57,7 @@ struct WrongInputTests {
         }
     }
 
-    @Test func `headers beyond all bounds`() async throws {
+    @Test func `headers that are too large are refused`() async throws {
         try await ControlStage.with { stage in
             let client = try await stage.client()
             let answer = try? await client.send(
@@ -74,7 +74,7 @@ struct WrongInputTests {
         ("PATCH", "/clock", #"{"advance": "an hour"}"#), ("POST", "/devices/nobody/activities", "{}"),
         ("GET", "/journal?limit=many", ""), ("GET", "/nothing", ""),
     ])
-    func `control calls that are wrong name the mistake and change nothing`(
+    func `wrong control calls name the mistake and change nothing`(
         _ method: String, _ path: String, _ body: String
     ) async throws {
         try await ControlStage.with { stage in
@@ -114,7 +114,7 @@ private enum RawSocket {
         private static let noSignal = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Writes the bytes and waits, fifteen seconds at most, until the other side hangs up.
+    /// Writes the bytes and waits at most fifteen seconds until the other side closes the connection.
     static func endsAfter(_ bytes: [UInt8], port: Int) -> Bool {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -134,7 +134,7 @@ private enum RawSocket {
         guard connected == 0 else { return false }
         var limit = timeval(tv_sec: 15, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        // The other side may have hung up before it read all of it.
+        // The other side may have closed the connection before it read everything.
         _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, noSignal) }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct QuirksTests {
-    @Test func `every quirk has a name of its own, a source, a default and another value`() throws {
+    @Test func `every quirk has a unique name, a source, a default and another value`() throws {
         #expect(Set(Quirks.table.map(\.name)).count == Quirks.table.count)
         for quirk in Quirks.table {
             #expect(!quirk.source.isEmpty && !quirk.summary.isEmpty)
@@ -21,7 +21,7 @@ struct QuirksTests {
     }
 
     @Test(.enabled(if: Manual.text != nil, "needs docs/simulator.md"))
-    func `the manual names every quirk and value`() throws {
+    func `the page names every quirk and value`() throws {
         let text = try #require(Manual.text)
         for quirk in Quirks.table {
             #expect(text.contains("| `\(quirk.name)` |"))
@@ -30,12 +30,12 @@ struct QuirksTests {
     }
 
     @Test(arguments: ["capitals", "capitals=maybe", "weather=fine", "=x"])
-    func `what is not there is told`(text: String) {
+    func `an unknown name or value is refused`(text: String) {
         var quirks = Quirks()
         #expect(throws: SimulatorError.self) { try quirks.set([text]) }
     }
 
-    /// A quirk turned, a request, the verdict before and after.
+    /// A quirk that is set, a request, and its status before and after.
     struct Case: Sendable, CustomTestStringConvertible {
         var quirk: String
         var before: Int
@@ -46,7 +46,7 @@ struct QuirksTests {
     }
 
     @Test(arguments: cases)
-    func `each turns what it says`(row: Case) throws {
+    func `each quirk changes the answer as described`(row: Case) throws {
         for isTurned in [false, true] {
             var bench = try Bench()
             try bench.addChannels()
@@ -106,7 +106,7 @@ struct QuirksTests {
         },
     ]
 
-    @Test func `in production a broadcast is named unless a quirk says otherwise`() throws {
+    @Test func `in production a broadcast has a unique ID unless a quirk removes it`() throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: .production)
         try bench.state.quirks.set("unique-id-production", to: "off")

@@ -5,9 +5,9 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// State kept over restarts.
+/// State that is kept over restarts.
 struct SnapshotTests {
-    @Test func `what was there is there again: channels, messages, deletions, owners, phones`() throws {
+    @Test func `channels, messages, deletions, owners and phones are the same after a restart`() throws {
         var stage = try PhoneStage(policy: 1)
         let token = try stage.addPhone("eve")
         try stage.follow("anna")
@@ -39,7 +39,7 @@ struct SnapshotTests {
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"version":2}"#, #"{"version":1,"apps":[{}]}"#, #"{"version":1,"x":1}"#])
-    func `a text that is not ours is refused in one line`(text: String) {
+    func `a text that is not a snapshot is refused in one line`(text: String) {
         var state = SimulatorState(keys: [])
         #expect {
             try Snapshot.restore(Array(text.utf8), into: &state, at: "file")
@@ -47,7 +47,7 @@ struct SnapshotTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a restart with a state file has the channels of before; a foreign file is left alone`() async throws {
+    func `a restart with a state file has the same channels, and another file is not changed`() async throws {
         let folder = try TemporaryFolder()
         let file = folder.file("kept/state.json")
         let id = try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { running in

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct ChannelIDsTests {
-    @Test func `sixteen bytes laid out like a version 1 time`() throws {
+    @Test func `an ID has sixteen bytes in the layout of a UUID of version 1`() throws {
         var ids = ChannelIDs()
         var random = SeededRandom(seed: 7)
         // RFC 9562 A.1: 2022-02-22 19:22:22 UTC is tick 0x1EC9414C232AB00.
@@ -15,7 +15,7 @@ struct ChannelIDsTests {
         #expect(Array(bytes.prefix(10)) == [0xC2, 0x32, 0xAB, 0x00, 0x94, 0x14, 0x11, 0xEC, 0, 0])
     }
 
-    @Test func `no two alike in one instant, nor when the clock goes back`() {
+    @Test func `IDs differ even at the same time, or when the clock goes back`() {
         var ids = ChannelIDs()
         var random = SeededRandom(seed: 7)
         let made = (0..<1_000).map {
@@ -29,7 +29,7 @@ struct ChannelIDsTests {
         ("AAAA AAAA", false), (String(repeating: "A", count: 256), true),
         (String(repeating: "A", count: 260), false),
     ])
-    func `text that could be an ID, and text that could not`(text: String, isWellFormed: Bool) {
+    func `IDs are checked for their form`(text: String, isWellFormed: Bool) {
         #expect(ChannelIDs.isWellFormed(text) == isWellFormed)
     }
 }

@@ -3,10 +3,10 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-/// What APNs says to each request.
+/// APNs' answer to each kind of request.
 struct ConformanceTests {
     @Test(arguments: cases)
-    func `status and reason`(_ row: ConformanceCase) throws {
+    func `each request gets its status and reason`(_ row: ConformanceCase) throws {
         var bench = try Bench()
         try bench.addChannels()
         let headers = row.headers.mapValues {

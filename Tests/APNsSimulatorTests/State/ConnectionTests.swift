@@ -4,11 +4,11 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// What APNs remembers of a connection.
+/// The state of a connection at APNs.
 struct ConnectionTests {
     private static let path = "/1/apps/\(Bench.bundleID)/all-channels"
 
-    @Test func `one stream, many after a good token, one again after refusals in a row, then the end`() throws {
+    @Test func `a connection has one stream, many after a valid token, and one again after refusals, before it ends`() throws {
         var bench = try Bench()
         bench.open()
         let bad = ["authorization": ""]
@@ -26,7 +26,7 @@ struct ConnectionTests {
         #expect(effects.filter { !$0.isEmpty }.count == 2)
     }
 
-    @Test func `refusals that are not counted slow no connection down`() throws {
+    @Test func `refusals that are not counted do not slow a connection down`() throws {
         var bench = try Bench()
         bench.open()
         try bench.state.quirks.set("refusals", to: "ignored")
@@ -35,7 +35,7 @@ struct ConnectionTests {
         #expect(effects.isEmpty)
     }
 
-    @Test func `a connection belongs to the team and kind of key it was first used with`() throws {
+    @Test func `a connection belongs to the team and scope of its first key`() throws {
         var bench = try Bench()
         let colleague = Provider(keyID: "COLLEAGUE1", teamID: bench.provider.teamID)
         let rival = Provider(keyID: "RIVALSKEY1", teamID: "RIVALTEAM1")
@@ -59,7 +59,7 @@ struct ConnectionTests {
         #expect(try bench.send("GET", other).status == 200)
     }
 
-    @Test func `a key is good for its environment and its topics alone`() throws {
+    @Test func `a key is valid only for its environment and its topics`() throws {
         var bench = try Bench()
         var key = try bench.provider.registered()
         key.scope = try KeyScope(parsing: "development:com.example.Scores,com.example.other")
@@ -75,7 +75,7 @@ struct ConnectionTests {
     @Test(arguments: [
         ("connection", true, false), ("key", true, true), ("off", false, false),
     ])
-    func `a token that replaces another too soon is 429; per connection, per key, or never`(
+    func `a token that replaces another too soon gets 429, counted per connection, per key, or never`(
         rule: String, here: Bool, elsewhere: Bool
     ) throws {
         var bench = try Bench()
@@ -92,7 +92,7 @@ struct ConnectionTests {
         #expect(try bench.send("GET", Self.path, at: Bench.now.addingTimeInterval(1_800)).status == 200)
     }
 
-    @Test func `scopes of keys are read, and mistakes told`() throws {
+    @Test func `scopes of keys are parsed, and mistakes are refused`() throws {
         let scopes = try KeyScope.list(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
         #expect(scopes["A"]?.environment == .development)
         #expect(scopes["A"]?.topics == nil)
@@ -105,7 +105,7 @@ struct ConnectionTests {
 }
 
 extension Bench {
-    /// Requests come on a new connection from here on.
+    /// From here on requests use a new connection.
     mutating func open() {
         connection += 1
         state.opened(connection: connection)

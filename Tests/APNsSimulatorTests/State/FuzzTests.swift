@@ -4,15 +4,15 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// Requests torn up and put together wrong: every answer is one APNs can give, and the next good request is served. The
-/// same requests each time; GRANDSTAND_FUZZ_SEED chooses others, GRANDSTAND_FUZZ_COUNT how many.
+/// Mutated requests: every answer is one that APNs can give, and the next valid request is accepted. The requests are
+/// the same each time. GRANDSTAND_FUZZ_SEED chooses others, GRANDSTAND_FUZZ_COUNT their number.
 @Suite(.timeLimit(.minutes(5)))
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["GRANDSTAND_FUZZ_SEED"].flatMap(UInt64.init) ?? 20_261_121
     private static let count = environment["GRANDSTAND_FUZZ_COUNT"].flatMap(Int.init) ?? 20_000
 
-    @Test func `requests of every kind, mutilated`() throws {
+    @Test func `mutated requests of every kind get a valid answer`() throws {
         var random = SeededRandom(seed: Self.seed)
         var bench = try Bench()
         try bench.addChannels()
@@ -29,11 +29,11 @@ struct FuzzTests {
             #expect(answer.body.count < 400_000)
         }
         #expect(statuses.isSuperset(of: [200, 400, 403, 404, 405]))
-        // The mutilated ones may have filled the app, not broken it.
+        // Mutated requests may have created many channels, but must not have damaged the app.
         #expect(try bench.create(policy: 0, of: "com.example.other").isEmpty == false)
     }
 
-    @Test func `JSON: what is read, Foundation reads too`() {
+    @Test func `JSON that is accepted is also accepted by Foundation`() {
         var random = SeededRandom(seed: Self.seed)
         let texts = [
             Bench.update, #"{"a":[1,2.5e3,-0,true,null,"\u26bd\"\\"],"b":{"c":{}}}"#, "[[[[]]]]", #"{"":""}"#, "  7 ",
@@ -45,7 +45,7 @@ struct FuzzTests {
             guard JSONValue(parsing: bytes) != nil else { continue }
             isRead += 1
             #expect(String(validating: bytes, as: UTF8.self) != nil, "seed \(Self.seed)")
-            // A number beyond a Double's range is JSON all the same.
+            // A number beyond the range of Double is still JSON.
             if String(decoding: bytes, as: UTF8.self).contains(#/[eE][+-]?\d{3}/#) { continue }
             let foundation = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
             #expect(foundation != nil, "seed \(Self.seed): \(String(decoding: bytes, as: UTF8.self))")
@@ -53,7 +53,7 @@ struct FuzzTests {
         #expect(isRead > Self.count / 20)
     }
 
-    @Test func `scripts of faults: read, or refused in words`() {
+    @Test func `scripts of faults are accepted, or refused with a reason`() {
         var random = SeededRandom(seed: Self.seed)
         let script =
             #"{"seed":7,"faults":[{"name":"a","match":{"operation":"broadcast","rate":0.1},"action":"refuse","reason":"TooManyRequests"},{"match":{"nth":1},"action":"delay","seconds":1}]}"#

@@ -3,7 +3,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct RingTests {
-    @Test func `keeps the newest, oldest first, and hands back what it drops`() {
+    @Test func `a ring keeps the newest elements, the oldest first, and returns the removed one`() {
         var ring = Ring<Int>(capacity: 3)
         let dropped = (1...5).map { ring.append($0) }
         #expect(dropped == [nil, nil, nil, 1, 2])
@@ -13,7 +13,7 @@ struct RingTests {
         #expect(ring.elements == [6])
     }
 
-    @Test func `of no capacity keeps nothing`() {
+    @Test func `a ring with capacity 0 keeps nothing`() {
         var ring = Ring<Int>(capacity: 0)
         #expect(ring.append(1) == 1)
         #expect(ring.elements.isEmpty)

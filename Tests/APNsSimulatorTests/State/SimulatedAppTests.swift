@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct SimulatedAppTests {
-    @Test func `deletions are remembered up to a bound, the newest ones`() {
+    @Test func `only the newest deletions are remembered`() {
         var app = SimulatedApp()
         for number in 0...SimulatedApp.rememberedDeletions {
             app.add("\(number)", .noMessageStored, now: Bench.now)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Testing
 
 struct SimulatorStateTests {
-    @Test func `a channel made is listed, read as made, and gone once deleted, in its environment alone`() throws {
+    @Test func `a channel is listed and read after its creation, and gone after its deletion, in its environment only`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let app = "/1/apps/\(Bench.bundleID)"
@@ -24,7 +24,7 @@ struct SimulatorStateTests {
         #expect(text(try bench.send("GET", "\(app)/all-channels")) == #"{"channels":["\#(bench.stored)"]}"#)
     }
 
-    @Test func `the limit holds per app and environment, and a deletion makes room`() throws {
+    @Test func `the limit is for each app and environment, and a deletion makes room`() throws {
         var bench = try Bench(channelLimit: 2)
         let first = try bench.create(policy: 0)
         _ = try bench.create(policy: 1)
@@ -42,7 +42,7 @@ struct SimulatorStateTests {
         #expect(try bench.send("POST", path, [:], body).status == 201)
     }
 
-    @Test func `ten thousand channels by default, each with its own ID`() throws {
+    @Test func `the default limit is ten thousand channels, each with its own ID`() throws {
         var bench = try Bench()
         var ids: Set<String> = []
         for _ in 0..<10_000 { ids.insert(try bench.create(policy: 0)) }
@@ -64,7 +64,7 @@ struct SimulatorStateTests {
         #expect(try lenient.create(policy: 0, of: "com.example.MatchDay") != "")
     }
 
-    @Test func `an app belongs to the team that made its first channel in an environment`() throws {
+    @Test func `an app belongs to the team that created its first channel in an environment`() throws {
         let other = Provider(keyID: "OTHERKEY01", teamID: "OTHERTEAM1")
         var bench = try Bench()
         bench.state = SimulatorState(keys: [try bench.provider.registered(), try other.registered()])
@@ -75,7 +75,7 @@ struct SimulatorStateTests {
         #expect(try bench.send("GET", "/1/apps/com.example.other/all-channels", by: other).status == 200)
     }
 
-    @Test func `without the Broadcast capability an app has no channels, and gets none back with it`() throws {
+    @Test func `without the Broadcast capability an app loses its channels, and does not get them back with it`() throws {
         var bench = try Bench()
         try bench.addChannels()
         bench.state.setBroadcastCapability(false, of: "com.example.Scores")
@@ -86,7 +86,7 @@ struct SimulatorStateTests {
         #expect(bench.state.channels(of: Bench.bundleID, in: .development).isEmpty)
     }
 
-    @Test func `every answer carries the request's id, or a new one when it has none or a malformed one`() throws {
+    @Test func `every answer has the request's ID, or a new one if the request has none or an invalid one`() throws {
         var bench = try Bench()
         let path = "/1/apps/\(Bench.bundleID)/all-channels"
         let id = "0f8b1a2c-3d4e-5f60-7182-93a4b5c6d7e8"
@@ -100,7 +100,7 @@ struct SimulatorStateTests {
     }
 
     @Test(arguments: APNsEnvironment.allCases)
-    func `an accepted broadcast has Apple's own name, in both environments`(environment: APNsEnvironment) throws {
+    func `the answer to an accepted broadcast has a unique ID, in both environments`(environment: APNsEnvironment) throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: environment)
         let first = try bench.broadcast(on: id, in: environment)
@@ -110,7 +110,7 @@ struct SimulatorStateTests {
         #expect(first[header: "apns-unique-id"] != second[header: "apns-unique-id"])
     }
 
-    @Test func `only a valid token opens a connection to many streams`() throws {
+    @Test func `only a valid token allows many streams on a connection`() throws {
         var bench = try Bench()
         #expect(try bench.send("GET", "/1/apps/\(Bench.bundleID)/all-channels").tokenAccepted)
         #expect(try bench.broadcast(on: "nonsense").tokenAccepted)

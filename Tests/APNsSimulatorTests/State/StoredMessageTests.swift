@@ -3,11 +3,11 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-/// Messages kept for devices offline.
+/// Messages stored for devices that are offline.
 struct StoredMessageTests {
     private let end = #"{"aps":{"timestamp":1780000001,"event":"end"}}"#
 
-    @Test func `the newest is kept until its expiration`() throws {
+    @Test func `the newest message is stored until its expiration`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
@@ -20,7 +20,7 @@ struct StoredMessageTests {
         #expect(stored(bench, after: 60) == nil)
     }
 
-    @Test func `no longer than 8 hours`() throws {
+    @Test func `a message is stored for at most 8 hours`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let expiration = "\(Int(Bench.now.timeIntervalSince1970) + 100_000)"
@@ -30,7 +30,7 @@ struct StoredMessageTests {
     }
 
     @Test(arguments: ["0", "1", "soon"])
-    func `expiration 0, an instant gone by, a refusal: what was kept stays`(expiration: String) throws {
+    func `after expiration 0, a time in the past or a refusal the stored message stays`(expiration: String) throws {
         var bench = try Bench()
         try bench.addChannels()
         let future = "\(Int(Bench.now.timeIntervalSince1970) + 60)"
@@ -39,7 +39,7 @@ struct StoredMessageTests {
         #expect(stored(bench, after: 0)?.body == Array(Bench.update.utf8))
     }
 
-    @Test func `nothing where nothing is stored`() throws {
+    @Test func `a channel that stores nothing has no stored message`() throws {
         var bench = try Bench()
         try bench.addChannels()
         #expect(try bench.broadcast(on: bench.none).status == 200)

@@ -2,7 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 
-/// A simulator's state with one app set up, and a clock that stands still.
+/// A simulator's state with one app, and a clock that does not move.
 struct Bench {
     static let bundleID = "com.example.scores"
     static let now = Date(timeIntervalSince1970: 1_780_000_000)
@@ -10,9 +10,9 @@ struct Bench {
 
     let provider = Provider()
     var state: SimulatorState
-    /// The connections that requests come on; one that was not opened has no state.
+    /// The connections of requests. A connection that was not opened has no state.
     var connection = 0
-    /// A channel that stores nothing, one that stores, one deleted.
+    /// The IDs of a channel that stores nothing, one that stores messages, and a deleted one.
     private(set) var none = ""
     private(set) var stored = ""
     private(set) var deleted = ""
@@ -29,8 +29,8 @@ struct Bench {
         _ = try send("DELETE", "/1/apps/\(Self.bundleID)/channels", ["apns-channel-id": deleted])
     }
 
-    /// Sends a request with a good token unless `headers` has another `authorization`; an empty value leaves a header
-    /// out.
+    /// Sends a request with a valid token, unless `headers` has another `authorization`. An empty value removes a
+    /// header.
     mutating func send(
         _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = "",
         in environment: APNsEnvironment = .development, at now: Date = Bench.now, by sender: Provider? = nil
@@ -54,7 +54,7 @@ struct Bench {
             header: "apns-channel-id"] ?? ""
     }
 
-    /// A broadcast that is right in all but what `headers` says otherwise.
+    /// Sends a broadcast that is valid except for the changes in `headers`.
     mutating func broadcast(
         on channel: String, _ headers: [String: String] = [:], _ body: String = Bench.update,
         of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,

@@ -1,10 +1,10 @@
 internal import APNsWire
 internal import Testing
 
-/// One row of the conformance table: a request, and what APNs says to it.
+/// One row of the conformance table: a request and APNs' answer.
 ///
-/// In paths and headers `{none}`, `{stored}` and `{deleted}` stand for channel IDs of the bench. Every other header is
-/// as a good client has it; an empty value leaves it out.
+/// In paths and headers, `{none}`, `{stored}` and `{deleted}` stand for channel IDs of the bench. All other headers are
+/// those of a correct client. An empty value removes a header.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     var name: String
     var method: String

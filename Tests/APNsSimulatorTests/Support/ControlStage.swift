@@ -6,11 +6,11 @@ internal import Testing
     internal import FoundationNetworking
 #endif
 
-/// A simulator with a control API, and a caller of it.
+/// A simulator with a control API, and a client of that API.
 struct ControlStage: Sendable {
     struct Answer {
         var status: Int
-        /// Empty unless the body is an object.
+        /// Empty if the body is not an object.
         var json: [String: Any]
     }
 
@@ -34,12 +34,12 @@ struct ControlStage: Sendable {
         return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
     }
 
-    /// Numbers of the journal's entries.
+    /// The numbers of the journal's entries.
     func entries(_ path: String) async throws -> [Int] {
         (try await call("GET", path).json["entries"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
     }
 
-    /// Content states on a lock screen, of numbers alone.
+    /// The content states on a lock screen, if they contain only numbers.
     func shown(_ device: String) async throws -> [[String: Int]] {
         let screen = try await call("GET", "/devices/\(device)").json["lockScreen"] as? [[String: Any]]
         return (screen ?? []).compactMap { $0["contentState"] as? [String: Int] }

@@ -3,7 +3,7 @@ internal import Foundation
 
 @testable internal import APNsSimulator
 
-/// A channel and some phones; seconds count from the bench's instant.
+/// A channel and some phones. Seconds are relative to the bench's time.
 struct PhoneStage {
     static let epoch = Int(Bench.now.timeIntervalSince1970)
 
@@ -25,7 +25,7 @@ struct PhoneStage {
         ).startTokens[Bench.bundleID] ?? ""
     }
 
-    /// A phone whose owner follows the channel.
+    /// Adds a phone that follows the channel.
     mutating func follow(_ id: String, at seconds: Double = 0) throws {
         try addPhone(id)
         let start = ActivityStart(
@@ -44,7 +44,7 @@ struct PhoneStage {
             extra: extra, postponing: postponing)
     }
 
-    /// Broadcasts any state.
+    /// Broadcasts this content state.
     mutating func send(
         state: String, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
         extra: String = "", postponing: Bool = false
@@ -67,7 +67,7 @@ struct PhoneStage {
         _ = bench.state.setOnline(isOnline, device: id, now: Bench.now + seconds)
     }
 
-    /// Content states on a lock screen.
+    /// The content states on a lock screen.
     func shown(_ id: String, at seconds: Double = 12) -> [String] {
         (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map {
             String(decoding: $0.contentState, as: UTF8.self)
@@ -84,7 +84,7 @@ struct PhoneStage {
 }
 
 extension Bench {
-    /// A device push that is right in all but what `headers` says otherwise.
+    /// Sends a device push that is valid except for the changes in `headers`.
     mutating func push(
         to token: String, _ body: String, _ headers: [String: String] = [:],
         in environment: APNsEnvironment = .development

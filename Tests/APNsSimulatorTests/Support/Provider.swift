@@ -2,7 +2,7 @@ internal import APNsSimulator
 internal import Crypto
 internal import Foundation
 
-/// A provider with a key of its own, which signs tokens as they are asked for: good ones and others.
+/// A provider with its own key. It signs valid and invalid tokens.
 struct Provider: Sendable {
     var keyID: String
     var teamID: String
@@ -14,7 +14,7 @@ struct Provider: Sendable {
         key = P256.Signing.PrivateKey()
     }
 
-    /// The provider of a `.p8` file.
+    /// A provider with the key of a `.p8` file.
     init(keyID: String, teamID: String, file: String) throws {
         self.keyID = keyID
         self.teamID = teamID
@@ -25,14 +25,14 @@ struct Provider: Sendable {
         try ProviderKey(keyID: keyID, teamID: teamID, pem: key.pemRepresentation)
     }
 
-    /// A good token.
+    /// A valid token.
     func token(at date: Date) throws -> String {
         try token(
             header: #"{"alg":"ES256","kid":"\#(keyID)"}"#,
             claims: #"{"iss":"\#(teamID)","iat":\#(Int(date.timeIntervalSince1970))}"#)
     }
 
-    /// A token of any content, signed with the provider's key.
+    /// A token with any content, signed with the provider's key.
     func token(header: String, claims: String) throws -> String {
         let signed = "\(Self.encode(Data(header.utf8))).\(Self.encode(Data(claims.utf8)))"
         let signature = try key.signature(for: Data(signed.utf8)).rawRepresentation

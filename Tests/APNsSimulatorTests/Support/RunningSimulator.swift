@@ -4,7 +4,7 @@ internal import Foundation
 internal import HTTP2
 internal import Logging
 
-/// A simulator on free ports, and a provider whose key it knows.
+/// A simulator on free ports, and a provider with a known key.
 struct RunningSimulator: Sendable {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -12,7 +12,7 @@ struct RunningSimulator: Sendable {
     let addresses: SimulatorAddresses
     let provider: Provider
 
-    /// Starts one in `directory`, stops it after `body`.
+    /// Runs `body` with a simulator in `directory`, and stops it afterwards.
     @discardableResult
     static func with<Result: Sendable>(
         in directory: String, capitals: CapitalsRule = .refused,
@@ -47,11 +47,11 @@ struct RunningSimulator: Sendable {
         return try await HTTP2ClientConnection.connect(configuration, logger: Self.logger)
     }
 
-    /// A good token, issued now.
+    /// A valid token, issued now.
     func token() throws -> String { try provider.token(at: Date()) }
 }
 
-/// A connection and the token its requests carry.
+/// A connection, and the token of its requests.
 struct Client: Sendable {
     let connection: HTTP2ClientConnection
     var token: String?

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import GrandstandTestKit
 
-/// `sh`, for what the manual tells people to type.
+/// Runs shell scripts, for the commands on the pages.
 enum Shell {
     private static let path = URL(filePath: "/bin/sh")
 
     /// Runs a script.
     static func run(_ script: String) async throws -> Program.Output { try await Program.run(path, ["-c", script]) }
 
-    /// Whether a short command ends well; for conditions of tests.
+    /// Whether a short command succeeds; for conditions of tests.
     static func succeeds(_ command: String) -> Bool {
         (try? Program.wait(for: path, ["-c", command]))?.exitCode == 0
     }

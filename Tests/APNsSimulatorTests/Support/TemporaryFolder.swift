@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder that is gone with the test.
+/// A folder that is removed after the test.
 struct TemporaryFolder: ~Copyable {
     let path: String
 
@@ -19,7 +19,7 @@ struct TemporaryFolder: ~Copyable {
         try text.write(toFile: file(name), atomically: true, encoding: .utf8)
     }
 
-    /// Permission bits of a file.
+    /// The permission bits of a file.
     func mode(_ name: String) throws -> Int? {
         let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
         return (attributes[.posixPermissions] as? NSNumber)?.intValue

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct TokenJudgeTests {
-    /// A header and claims in which `{kid}`, `{iss}` and `{iat}` are filled in.
+    /// A header and claims. `{kid}`, `{iss}` and `{iat}` are replaced by values.
     struct Content: Sendable, CustomTestStringConvertible {
         var name: String
         var header = #"{"alg":"ES256","kid":"{kid}"}"#
@@ -19,7 +19,7 @@ struct TokenJudgeTests {
         Content(name: "with another claim", claims: #"{"iat":{iat},"iss":"{iss}","x":[1]}"#),
         Content(name: "iat with a fraction", claims: #"{"iss":"{iss}","iat":{iat}.5}"#),
     ])
-    func `accepted`(content: Content) throws {
+    func `valid tokens are accepted`(content: Content) throws {
         #expect(try judge(content).teamID == "TESTTEAM01")
     }
 
@@ -35,21 +35,21 @@ struct TokenJudgeTests {
         Content(name: "iat a string", claims: #"{"iss":"{iss}","iat":"{iat}"}"#),
         Content(name: "iat beyond numbers", claims: #"{"iss":"{iss}","iat":1e999}"#),
     ])
-    func `refused as invalid`(content: Content) {
+    func `invalid tokens are refused`(content: Content) {
         #expect(throws: Refusal(.invalidProviderToken)) { try judge(content) }
     }
 
     @Test(
         arguments: [(0, nil), (-3_600, nil), (-3_601, .expiredProviderToken), (60, nil), (61, .invalidProviderToken)]
             as [(Double, APNsReason?)])
-    func `age`(issued: Double, reason: APNsReason?) throws {
+    func `a token is accepted for an hour`(issued: Double, reason: APNsReason?) throws {
         let provider = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])
         let token = try provider.token(at: Bench.now.addingTimeInterval(issued))
         #expect(refusal { try judge.judge(authorization: "bearer \(token)", now: Bench.now) } == reason)
     }
 
-    @Test func `a token remembered grows old all the same`() throws {
+    @Test func `a remembered token expires, too`() throws {
         let provider = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])
         let authorization = "Bearer \(try provider.token(at: Bench.now))"
@@ -58,7 +58,7 @@ struct TokenJudgeTests {
         #expect(refusal { try judge.judge(authorization: authorization, now: later) } == .expiredProviderToken)
     }
 
-    @Test func `a changed signature, another's key, padding, a fourth part`() throws {
+    @Test func `a changed signature, another key, padding or a fourth part is refused`() throws {
         let provider = Provider()
         let impostor = Provider()
         var judge = TokenJudge(keys: [try provider.registered()])

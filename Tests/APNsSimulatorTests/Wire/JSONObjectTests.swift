@@ -4,7 +4,7 @@ internal import Testing
 
 /// Reading a JSON object.
 struct JSONObjectTests {
-    @Test func `members of every kind, at the outer level and one within`() throws {
+    @Test func `members of every kind are read, also within aps`() throws {
         let text =
             #" {"n":null,"t":true,"f":false,"i":-12,"d":1.50e3,"s":"a\"\u26bd\ud83d\ude00\/","a":[1,[]],"o":{"x":{"y":1}}} "#
         let object = try #require(JSONObject(Array(text.utf8)))
@@ -20,7 +20,7 @@ struct JSONObjectTests {
         #expect(object.aps == nil)
     }
 
-    @Test func `within aps its members are read, too; of two the last counts, whatever it is`() {
+    @Test func `the members of aps are read, and of two aps the last counts`() {
         func aps(_ text: String) -> [String]? { JSONObject(Array(text.utf8))?.aps?.names }
         #expect(aps(#"{"x":{"aps":{}},"aps":{"a":{"aps":{"b":1}},"c":[{"d":1}]}}"#) == ["a", "c"])
         #expect(JSONObject(Array(#"{"aps":{"a":{"b":1}}}"#.utf8))?.aps?["a"] == .object(12..<19))
@@ -35,11 +35,11 @@ struct JSONObjectTests {
     }
 
     @Test(arguments: ["", " ", "null", "[]", "{}}", "{} x", #"{"a":1,}"#, #"{"a":[1"#])
-    func `not an object in JSON`(text: String) {
+    func `JSON that is not an object is refused`(text: String) {
         #expect(JSONObject(Array(text.utf8)) == nil)
     }
 
-    @Test func `bytes that are not UTF-8, and nesting without end`() {
+    @Test func `text that is not UTF-8 or is nested too deeply is refused`() {
         #expect(JSONObject([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D]) == nil)
         let deep = String(repeating: "[", count: 20_000)
         #expect(JSONObject(Array("{\"a\":\(deep)".utf8)) == nil)

@@ -1,9 +1,9 @@
 internal import ContractKit
 internal import GrandstandClient
 
-/// JSON such as a schema describes.
+/// Sample JSON for a schema.
 extension JSONTree {
-    /// Without members that are null: to the API they are as those that are left out.
+    /// The JSON without members that are null, because the API treats these as missing.
     var said: JSONTree {
         switch self {
         case .array(let elements): .array(elements.map(\.said))
@@ -12,7 +12,7 @@ extension JSONTree {
         }
     }
 
-    /// - Parameter isFull: with every property, else with the required ones only, and null where that may be.
+    /// - Parameter isFull: with every property; otherwise with the required ones only, and null where allowed.
     init(of schema: YAML, in api: OpenAPIDocument, isFull: Bool) {
         func sample(_ schema: YAML) -> JSONTree { JSONTree(of: schema, in: api, isFull: isFull) }
         if let name = schema["$ref"]?.string.map(OpenAPIDocument.last), let referred = api.schema(name) {

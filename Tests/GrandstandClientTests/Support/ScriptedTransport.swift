@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import Synchronization
 
-/// Answers by itself, and remembers what it was asked.
+/// A transport that gives scripted answers and records the requests.
 final class ScriptedTransport: ClientTransport {
     private let asked = Mutex<[GrandstandClient.Request]>([])
     private let script: @Sendable (GrandstandClient.Request) throws -> GrandstandClient.Response
@@ -11,7 +11,7 @@ final class ScriptedTransport: ClientTransport {
         self.script = script
     }
 
-    /// These answers, one after the other; the last one again and again.
+    /// These answers in order. The last one is repeated.
     convenience init(_ answers: [@Sendable () throws -> GrandstandClient.Response]) {
         let next = Mutex(0)
         self.init { _ in
@@ -31,7 +31,7 @@ final class ScriptedTransport: ClientTransport {
     }
 }
 
-/// A clock that a test holds: waits take no time and move it.
+/// A clock that a test controls. A wait takes no time and moves the clock.
 final class HeldTime: Sendable {
     private struct State {
         var now = Date(timeIntervalSince1970: 1_795_293_900)

@@ -26,7 +26,7 @@ struct LiveAudienceTests {
         return (LiveAudience.Member(id: UUID(), reader: reader, seen: seen, continuation), stream)
     }
 
-    /// What a mutating call returned: the macro would call it on a constant.
+    /// The result of a mutating call, which the macro could not call on a constant.
     private func expect(_ value: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(value, sourceLocation: sourceLocation)
     }
@@ -39,7 +39,7 @@ struct LiveAudienceTests {
         other = LiveSubject(try #require(EventKey(rawValue: "other")))
     }
 
-    @Test func `a snapshot to new readers, changes to the others, nothing twice`() async {
+    @Test func `new readers get a snapshot, the others the changes, and nobody gets anything twice`() async {
         var audience = LiveAudience(maximum: 3, maximumPerKey: 3)
         let (first, firstStream) = Self.member()
         let (second, secondStream) = Self.member()
@@ -59,7 +59,7 @@ struct LiveAudienceTests {
         #expect(secondHeard == [LiveUpdate(.snapshot(two), tag: two.tag)])
     }
 
-    @Test func `a viewer that has seen the board gets no snapshot`() async {
+    @Test func `a reader that has seen the present state gets no snapshot`() async {
         var audience = LiveAudience(maximum: 1, maximumPerKey: 1)
         let (member, stream) = Self.member(seen: Self.board(key, 1).tag)
         expect(audience.add(member, to: key) == nil)
@@ -70,7 +70,7 @@ struct LiveAudienceTests {
         #expect(heard.map(\.tag) == [Self.board(key, 2).tag])
     }
 
-    @Test func `a reader that does not keep up is to be ended, and no other`() {
+    @Test func `only a reader that is too slow is ended`() {
         var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let (slow, slowStream) = Self.member(buffer: 1)
         let (quick, quickStream) = Self.member()
@@ -82,7 +82,7 @@ struct LiveAudienceTests {
         withExtendedLifetime((slowStream, quickStream)) {}
     }
 
-    @Test func `one event is read once for each reach, and streams of keys that may look no more are ended`() throws {
+    @Test func `an event is read once for each group of apps, and streams of revoked keys are ended`() throws {
         var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let bound = LiveSubject(key.key, within: .only([try #require(BundleID(rawValue: "com.example.A"))]))
         let (all, allStream) = Self.member()
@@ -99,7 +99,7 @@ struct LiveAudienceTests {
         withExtendedLifetime((allStream, someStream)) {}
     }
 
-    @Test func `the number of readers is bounded, and a closed audience takes none`() {
+    @Test func `the number of readers is limited, and a closed audience accepts none`() {
         var audience = LiveAudience(maximum: 1, maximumPerKey: 1)
         let (first, firstStream) = Self.member()
         let (second, secondStream) = Self.member()
@@ -116,7 +116,7 @@ struct LiveAudienceTests {
         withExtendedLifetime((firstStream, secondStream, thirdStream)) {}
     }
 
-    @Test func `no key has more places than its share, and one it gives up is its own again`() {
+    @Test func `no key has more than its share of readers, and a reader that leaves frees a place`() {
         var audience = LiveAudience(maximum: 4, maximumPerKey: 2)
         let reader = UUID()
         let mine = (0..<3).map { _ in Self.member(reader: reader) }
@@ -132,7 +132,7 @@ struct LiveAudienceTests {
         withExtendedLifetime((mine, otherStream)) {}
     }
 
-    @Test func `only what is looked at is read, once for each mark`() {
+    @Test func `only events with readers are read, once for each change`() {
         var audience = LiveAudience(maximum: 2, maximumPerKey: 2)
         let (member, stream) = Self.member()
         _ = audience.add(member, to: key)

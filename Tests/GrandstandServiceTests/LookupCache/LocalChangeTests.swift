@@ -8,12 +8,12 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Changes of its own process.
+/// Changes by this process.
 @Suite(.timeLimit(.minutes(1)))
 struct LocalChangeTests {
     @Test
     func
-        `what this process has changed is not answered from before, heard of or not: whoever asks waits until it is read`()
+        `after a change by this process no older answer is given, and callers wait until it is read`()
         async throws
     {
         try await LookupWorld.withReplica { replica, source, _ in
@@ -32,7 +32,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test func `what the database told of a new event is forgotten with the event's next change`() async throws {
+    @Test func `what the database reported about a new event is forgotten with the event's next change`() async throws {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
         let replica = LookupReplica(
@@ -41,13 +41,13 @@ struct LocalChangeTests {
         source.change(to: "one")
         let first = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
         #expect(LookupWorld.channelID(first.answer) == "one")
-        // Nobody keeps this memory, so what it is told stands for what it reads.
+        // This memory has no reader, so reports count as read.
         replica.changed([.event(LookupWorld.key("derby"))])
         let isEmpty = replica.state.withLock { $0.told.isEmpty }
         #expect(isEmpty)
     }
 
-    @Test func `when the database cannot be read since, the answer from before says that it is old`() async throws {
+    @Test func `if the database cannot be read since a change, the older answer is marked as stale`() async throws {
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         settings.patience = .milliseconds(1)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Bodies of lists in memory: true for as long as they are answered.
+/// Cached bodies of lists. They are valid until something in them changes.
 struct LookupListsTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private static let app = LookupLists.App(topic: "com.example.goal", environment: .production)
@@ -21,7 +21,7 @@ struct LookupListsTests {
 
     private static func text(_ body: LookupBody?) -> String? { body.map { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    @Test func `a body is answered again until something that it may say has changed`() throws {
+    @Test func `a body is reused until something in it has changed`() throws {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
         let query = LookupListQuery(topic: Topic(rawValue: "team:a"))
@@ -32,7 +32,7 @@ struct LookupListsTests {
                 == #"{"items":[{"eventKey":"derby","channelId":"one","storagePolicy":"noMessageStored","state":"scheduled","#
                 + #""startsAt":null,"endsAt":null,"name":"Match","kind":null,"topics":["team:a"]}],"nextCursor":null}"#)
         #expect(lists.known("a", lastOwnChange: 0, now: Self.now) == body)
-        // Of another topic, or another app: nothing it says. This process's own changes are asked for again.
+        // A change in another topic or app does not affect the body. The process's own changes make it read again.
         lists.put(try Self.key("final"), [try Self.record("two", topic: "team:b")])
         #expect(lists.known("a", lastOwnChange: 1, now: Self.now) == body)
         lists.put(try Self.key("derby"), [try Self.record("three", topic: "team:a")])
@@ -44,7 +44,7 @@ struct LookupListsTests {
         #expect(Self.text(empty) == #"{"items":[],"nextCursor":null}"#)
     }
 
-    @Test func `a change costs no more where an app has many events`() throws {
+    @Test func `a change takes no longer if an app has many events`() throws {
         let shuffled = try (0..<20_000).map { try Self.key("match-\($0)") }
         func timeOfChanges(among count: Int) throws -> Duration {
             var indexes = LookupLists.indexes(
@@ -60,11 +60,11 @@ struct LookupListsTests {
                 }
             }
         }
-        // Copying 20,000 entries with each change took a thousand times as long as changing one of ten.
+        // Copying 20,000 entries at each change would take a thousand times as long.
         #expect(try timeOfChanges(among: 20_000) < timeOfChanges(among: 10) * 100)
     }
 
-    @Test func `the clock changes a body, too`() throws {
+    @Test func `a body also changes with the clock`() throws {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a", startsAt: Self.now + 60)])
         let body = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now)
@@ -74,7 +74,7 @@ struct LookupListsTests {
         #expect(Self.text(live)?.contains(#""state":"live""#) == true)
     }
 
-    @Test func `what everything was read to takes the place of all that was known`() throws {
+    @Test func `after a reading of everything the result replaces everything that was known`() throws {
         let lists = LookupLists()
         lists.put(try Self.key("derby"), [try Self.record("one", topic: "team:a")])
         _ = lists.body("a", Self.app, LookupListQuery(), lastOwnChange: 0, now: Self.now)

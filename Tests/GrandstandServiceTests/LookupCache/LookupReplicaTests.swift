@@ -11,7 +11,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LookupReplicaTests {
-    @Test func `everything is read at first; an announcement replaces or removes one event`() async throws {
+    @Test func `at first everything is read, and then each announcement replaces or removes one event`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.put("two")
@@ -21,7 +21,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `a change that is never announced is found in the journal`() async throws {
+    @Test func `a change without an announcement is found in the journal`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.put("two", announced: false)
@@ -30,7 +30,7 @@ struct LookupReplicaTests {
     }
 
     @Test(arguments: ["two", nil])
-    func `announcements are followed while everything is read, and are not written over by what was read before them`(
+    func `announcements count during a reading of everything, and older results do not overwrite them`(
         _ newer: String?
     ) async throws {
         let gate = LookupWorld.Gate()
@@ -40,7 +40,7 @@ struct LookupReplicaTests {
             gate.passes.continuation.yield()
             await LookupWorld.expect("one", of: replica)
             source.stream.continuation.yield(.listening)
-            // A page holds "one" now and waits; what is known goes on changing meanwhile.
+            // A page now contains "one" and waits. Meanwhile the known events change.
             await arrivals.next()
             source.put(newer)
             await LookupWorld.expect(newer, of: replica)
@@ -52,7 +52,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `what is read anew and found as it was is kept once`() async throws {
+    @Test func `an event that was read again without a change is stored once`() async throws {
         let gate = LookupWorld.Gate()
         try await LookupWorld.withReplica(LookupWorld.FakeSource(pages: gate)) { replica, source, _ in
             func storage() -> UnsafeRawPointer? {
@@ -72,7 +72,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `apps and environments of one event are told apart`() throws {
+    @Test func `apps and environments of one event are kept apart`() throws {
         let source = LookupWorld.FakeSource()
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let replica = LookupReplica(
@@ -99,7 +99,7 @@ struct LookupReplicaTests {
         #expect(known("com.example.goal", .production, "cup") == nil)
     }
 
-    @Test func `listening anew reads everything: what was announced meanwhile is not known`() async throws {
+    @Test func `after listening starts again everything is read, because announcements may have been missed`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.state.withLock { $0.channelIDs[LookupWorld.key("derby")] = "two" }
@@ -109,7 +109,7 @@ struct LookupReplicaTests {
     }
 
     @Test
-    func `while the database is down what is known is answered with its age, for a bounded time; what is not, is not`()
+    func `while the database is down known events are answered with their age for a limited time, and unknown ones are not`()
         async throws
     {
         try await LookupWorld.withReplica { replica, source, clock in
@@ -131,7 +131,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `that memory cannot be confirmed is told once, not twice a second; and that it can again`() async throws
+    @Test func `that the memory cannot be confirmed is logged once, and so is the end of the outage`() async throws
     {
         let lines = LogLines()
         let source = LookupWorld.FakeSource()
@@ -142,7 +142,7 @@ struct LookupReplicaTests {
             for _ in 1...5 { while await looks.next() == false {} }
             source.state.withLock { $0.fails = false }
             while await looks.next() == true {}
-            // Told after the look that worked, so before the next one.
+            // Logged after the successful reading, and so before the next one.
             _ = await looks.next()
             #expect(
                 lines.all == [
@@ -152,7 +152,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `an unknown event is asked of the database once a second`() async throws {
+    @Test func `an unknown event is read from the database at most once a second`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             for _ in 1...50 {
@@ -163,7 +163,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `before anything is read the database is asked in bounded number too, and the rest told to come again`()
+    @Test func `before the first reading a limited number of lookups go to the database, and the others must retry`()
         async throws
     {
         let source = LookupWorld.FakeSource()

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// APNs as tests script it: each kind of call has its answers in order, the last one for good.
+/// APNs with scripted answers: each kind of call has its answers in order. The last one is repeated.
 final class FakeGateway: APNsGateway {
     struct Calls: Sendable {
         var created: [APNsAddress] = []

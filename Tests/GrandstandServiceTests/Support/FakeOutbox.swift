@@ -3,21 +3,21 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// An outbox of deliveries that are due at once, and an account of what became of them.
+/// An outbox of deliveries that are due at once. It records what happens to them.
 final class FakeOutbox: Outbox {
     struct Account: Sendable {
         var waiting: [ClaimedDelivery]
         var claims: [Int] = []
         var settled: [Settlement] = []
         var released: [ClaimedDelivery] = []
-        /// Lanes whose leases were extended, call by call.
+        /// The lanes whose leases were extended, by call.
         var extended: [[Int]] = []
-        /// Settlements that are to fail before one succeeds, and claims.
+        /// The number of settlements and claims that fail before one succeeds.
         var settlementFailures = 0
         var claimFailures = 0
-        /// Lanes that others have locked.
+        /// Lanes that another transaction has locked.
         var locked: Set<Int> = []
-        /// The lanes that the last claim named as held.
+        /// The lanes that the last claim named as held by this replica.
         var held: Set<Int> = []
     }
 
@@ -77,7 +77,7 @@ final class FakeOutbox: Outbox {
         }
     }
 
-    /// Others lock these lanes, and no more than these.
+    /// Locks these lanes, and unlocks all others.
     func lock(_ lanes: Set<Int>) { account.withLock { $0.locked = lanes } }
 
     func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { nil }
@@ -125,14 +125,14 @@ final class FakeOutbox: Outbox {
         throw NotScripted()
     }
 
-    /// Waits until `isEnough` of the books.
+    /// Waits until the records satisfy `isEnough`.
     func wait(until isEnough: (Account) -> Bool) async {
         if isEnough(books) { return }
         for await _ in changes where isEnough(books) { return }
     }
 }
 
-/// Signals given by hand.
+/// Signals that the test gives.
 final class HandSignals: WakeSignals {
     private let streams = Mutex<[AsyncStream<Void>.Continuation]>([])
 

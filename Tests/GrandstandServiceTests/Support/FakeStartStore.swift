@@ -3,7 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// Shards that are due at once, and an account of what became of them.
+/// Shards that are due at once. It records what happens to them.
 final class FakeStartStore: StartStore {
     struct Account: Sendable {
         var shards: [StartShard]
@@ -72,7 +72,7 @@ final class FakeStartStore: StartStore {
         throw NotScripted()
     }
 
-    /// Waits until `isEnough` of the books.
+    /// Waits until the records satisfy `isEnough`.
     func wait(until isEnough: (Account) -> Bool) async {
         if isEnough(books) { return }
         for await _ in changes where isEnough(books) { return }

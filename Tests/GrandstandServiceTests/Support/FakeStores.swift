@@ -3,10 +3,10 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// A call that a test's code should not have made.
+/// The tested code made a call that it must not make.
 struct NotScripted: Error {}
 
-/// A ledger that keeps what is recorded, gives back what `spare` holds, and does nothing else.
+/// A ledger that stores what is recorded, returns `spare` as unneeded channels, and does nothing else.
 final class FakeLedger: ChannelStore {
     private struct State {
         var outcomes: [ChannelOutcome] = []
@@ -19,7 +19,7 @@ final class FakeLedger: ChannelStore {
     private let state: Mutex<State>
     private let channel: Channel
 
-    /// - Parameter mayBegin: a creation still has its lease when its call is to begin.
+    /// - Parameter mayBegin: whether a creation still has its lease when its call is about to be sent.
     init(
         _ channel: Channel, spare: [ChannelTask] = [], mayBegin: Bool = true,
         reservations: [Result<ChannelTask, Problem>] = []
@@ -30,7 +30,7 @@ final class FakeLedger: ChannelStore {
 
     var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
 
-    /// The next so many outcomes cannot be recorded.
+    /// The number of outcomes that cannot be recorded.
     func failNext(_ count: Int) { state.withLock { $0.failures = count } }
 
     func record(
@@ -100,7 +100,7 @@ final class FakeLedger: ChannelStore {
     func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] { throw NotScripted() }
 }
 
-/// Quirks of one app; `fails`: they cannot be kept.
+/// The quirks of one app; `fails`: they cannot be stored.
 final class FakeQuirks: QuirkStore {
     private let kept = Mutex<[Quirk.Name: Quirk]>([:])
     private let fails: Bool
@@ -117,13 +117,13 @@ final class FakeQuirks: QuirkStore {
     }
 }
 
-/// Reconciliations that remember their actors.
+/// Reconciliations that record their actors.
 final class FakeReconciliations: ReconciliationStore {
     private let requests = Mutex<[AppEnvironment]>([])
     private let lists = Mutex<[ChannelListing]>([])
 
     var requested: [AppEnvironment] { requests.withLock { $0 } }
-    /// Lists that were taken down before creations.
+    /// The lists that were recorded before creations.
     var witnessed: [ChannelListing] { lists.withLock { $0 } }
 
     func witness(

@@ -8,28 +8,28 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// A replica of the lookup's answers over a database that the test plays.
+/// A replica's lookup cache on a database that the test simulates.
 enum LookupWorld {
     static let topic = "com.example.goal"
 
-    /// A database of one kind of record, whose announcements the test makes.
+    /// A database of one kind of record. The test makes its announcements.
     final class FakeSource: LookupSource {
         struct State {
             var channelIDs: [EventKey: String] = [:]
-            /// By version; positions are numbers of transactions here.
+            /// Records by version. Positions are transaction numbers here.
             var journal: [LookupChange] = []
             var fails = false
             /// How often single events were read.
             var reads = 0
-            /// What is read of single events waits for it.
+            /// Readings of single events wait for this.
             var reading: Valve?
         }
 
         let state = Mutex(State())
         let stream = AsyncStream.makeStream(of: LookupAnnouncement.self)
-        /// One element for each look into the journal: whether it failed.
+        /// One element for each reading of the journal: whether it failed.
         let looks = AsyncStream.makeStream(of: Bool.self)
-        /// While set, pages wait for the gate.
+        /// While it is set, pages wait for the gate.
         let pages: Gate?
 
         init(pages: Gate? = nil) { self.pages = pages }
@@ -57,12 +57,12 @@ enum LookupWorld {
 
         func tidy() async throws {}
 
-        /// Changes the event, and nobody is told.
+        /// Changes the event without an announcement.
         func change(to channelID: String) {
             state.withLock { $0.channelIDs[LookupWorld.key("derby")] = channelID }
         }
 
-        /// Changes the event and notes it in the journal.
+        /// Changes the event and records it in the journal, without an announcement.
         func put(_ channelID: String?, announced: Bool = true) {
             let key = LookupWorld.key("derby")
             let change = state.withLock { state in
@@ -100,7 +100,7 @@ enum LookupWorld {
         }
     }
 
-    /// Lets callers through one at a time, when the test says so.
+    /// Lets one caller through at a time, when the test says so.
     final class Gate: Sendable {
         let arrivals = AsyncStream.makeStream(of: Void.self)
         let passes = AsyncStream.makeStream(of: Void.self)
@@ -146,7 +146,7 @@ enum LookupWorld {
         return key
     }
 
-    /// Waits until memory says this of the event.
+    /// Waits until the cache has this record of the event.
     static func expect(_ channelID: String?, of replica: LookupReplica) async {
         while channelIDKnown(replica) != channelID { await Task.yield() }
     }

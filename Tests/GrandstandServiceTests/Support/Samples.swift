@@ -5,16 +5,16 @@ internal import Logging
 
 @testable internal import GrandstandService
 
-/// Values for tests that do not care which.
+/// Values for tests that need any.
 enum Sample {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// The time of every clock here, unless a test moves it.
+    /// The time of every clock, unless a test moves it.
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     static let bundleID = name("com.example.Stadium")
 
-    /// One without capitals, which APNs never treats in a way of its own.
+    /// A bundle ID without capitals, which APNs treats the same everywhere.
     static let plainID = name("com.example.stadium")
 
     static func rates(_ environment: APNsEnvironment = .production) -> Dispatcher.Rates {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Holds tasks that pass until it is opened; counts them. Cancellation opens nothing, as a socket would not either.
+/// Holds tasks until it is opened, and counts them. Like a socket, it is not opened by cancellation.
 final class Valve: Sendable {
     private struct State {
         var isOpen = false
@@ -11,12 +11,12 @@ final class Valve: Sendable {
 
     private let state = Mutex(State())
     private let events: AsyncStream<Int>.Continuation
-    /// Yields how many have come whenever somebody comes.
+    /// Yields the number of arrivals at each arrival.
     private let arrivals: AsyncStream<Int>
 
     init() { (arrivals, events) = AsyncStream.makeStream() }
 
-    /// The most that were inside at a time.
+    /// The most tasks that were inside at a time.
     var most: Int { state.withLock { $0.most } }
 
     func pass() async {
@@ -33,12 +33,12 @@ final class Valve: Sendable {
             }
             if isOpen { continuation.resume() }
         }
-        // Others come while one is inside, even when nothing holds anybody.
+        // Lets other tasks come while one is inside, even when the valve is open.
         await Task.yield()
         state.withLock { $0.inside -= 1 }
     }
 
-    /// Waits until `count` are inside at a time.
+    /// Waits until `count` tasks are inside at a time.
     func hold(_ count: Int) async {
         for await inside in arrivals where inside >= count { return }
     }

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What the installations of an app may hold together, and how many tokens one of them may bring.
+/// The limits on the data of all installations of an app, and on the tokens of one installation.
 struct DeviceBoundsTests {
-    /// Ten minutes before an hour is over.
+    /// Ten minutes before the end of an hour.
     private static let now = Date(timeIntervalSince1970: 3_600 * 500_000 - 600)
 
     private static func state(topics: Int, of length: Int = 10, tokens: Int = 0) throws -> InstallationState {
@@ -34,7 +34,7 @@ struct DeviceBoundsTests {
         }
     }
 
-    @Test func `a registration of usual size is accepted whatever the others hold`() throws {
+    @Test func `a registration of normal size is accepted whatever the others use`() throws {
         var account = DeviceAccount(installations: 10, bytes: 100_000_000)
         let usual = try Self.state(topics: 12, tokens: 3)
         #expect(usual.bytes <= DeviceBounds.ofRegistration)
@@ -43,7 +43,7 @@ struct DeviceBoundsTests {
         #expect(account.bytes == 100_000_000 + usual.bytes)
     }
 
-    @Test func `larger ones share what there is; then they are refused, with the limit and when to come again`() throws
+    @Test func `larger registrations share a limit, and beyond it they are refused with the limit and the time to retry`() throws
     {
         var account = DeviceAccount()
         let large = try Self.state(topics: 200, of: 128, tokens: 20)
@@ -59,7 +59,7 @@ struct DeviceBoundsTests {
         #expect(account == before)
     }
 
-    @Test func `who is large already may stay so and become smaller, not larger`() throws {
+    @Test func `a large installation may stay as it is and become smaller, but not larger`() throws {
         let (large, larger) = (try Self.state(topics: 100), try Self.state(topics: 101))
         var account = DeviceAccount(installations: 1, bytes: DeviceBounds.shared * 2)
         #expect(register(&account, larger, after: large) != nil)
@@ -68,7 +68,7 @@ struct DeviceBoundsTests {
         #expect(account.bytes == DeviceBounds.shared * 2 + large.bytes - larger.bytes)
     }
 
-    @Test func `ten thousand installations hold a hundred megabytes at most, whatever they send`() throws {
+    @Test func `ten thousand installations use at most a hundred megabytes`() throws {
         var account = DeviceAccount()
         let (greedy, rest) = (try Self.state(topics: 200, of: 128, tokens: 20), try Self.state(topics: 4, of: 128))
         #expect(rest.bytes <= DeviceBounds.ofRegistration)
@@ -77,7 +77,7 @@ struct DeviceBoundsTests {
         #expect(account.bytes + 10_000 * (DeviceBounds.ofActivities + 650) <= 100_000_000)
     }
 
-    @Test func `of an app so many installations are new in an hour, and known ones are not counted`() throws {
+    @Test func `the number of new installations per hour is limited, and known ones do not count`() throws {
         var account = DeviceAccount(installations: 7, created: 4)
         let state = try Self.state(topics: 1)
         #expect(register(&account, state, mostNew: 5) == nil)
@@ -98,13 +98,13 @@ struct DeviceBoundsTests {
         (DeviceAccount(installations: 5_000_000, created: 400_000), false),
         (DeviceAccount(installations: 5_000_000, created: 500_000), true),
     ])
-    func `many are new when they are a thousand and a tenth of those known before`(
+    func `the limit of new installations is a thousand and a tenth of the known ones`(
         account: DeviceAccount, isSurging: Bool
     ) {
         #expect(account.isSurging == isSurging)
     }
 
-    @Test func `an installation brings thirty tokens at once, then one in three minutes`() throws {
+    @Test func `an installation may bring thirty tokens at once, then one every three minutes`() throws {
         var until: Date?
         for _ in 0..<3 { until = try TokenPace.take(10, until, at: Self.now) }
         let full = until

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What registrations make of what is known, one after the other. Secrets are words here.
+/// How registrations change what is known, one after the other. Secrets are short texts here.
 struct InstallationRegisterTests {
     private typealias Register = InstallationRegister<String>
     private typealias Record = InstallationRecord<String>
@@ -35,7 +35,7 @@ struct InstallationRegisterTests {
             }, seenAt: start)
     }
 
-    @Test func `a new one is new once; a repeat changes nothing`() throws {
+    @Test func `a new installation is new once, and a repeated registration changes nothing`() throws {
         var register = Register([:])
         let state = try Self.state(1, tokens: ["Match": "aa"])
         #expect(try register.put(state, of: Self.one, secret: "right", at: Self.start))
@@ -49,7 +49,7 @@ struct InstallationRegisterTests {
         #expect(changes.updated.isEmpty && changes.oldTokens.isEmpty && changes.unfollowed.isEmpty)
     }
 
-    @Test func `a repeat of what is known writes nothing, and a row once a day`() throws {
+    @Test func `a registration without changes writes nothing, except its row once a day`() throws {
         let state = try Self.state(4, tokens: ["Match": "aa"])
         var register = Register([Self.one: Self.record(state)])
         let soon = Self.start.addingTimeInterval(Self.day - 1)
@@ -63,7 +63,7 @@ struct InstallationRegisterTests {
         #expect(changes.newTokens.isEmpty && changes.followed.isEmpty && changes.followers.isEmpty)
     }
 
-    @Test func `another secret is refused, also beside the first registration, and changes nothing`() throws {
+    @Test func `another secret is refused, even in the same batch as the first registration, and changes nothing`() throws {
         var register = Register([Self.one: Self.record(try Self.state())])
         #expect(throws: Problem.wrongInstallationSecret) {
             try register.put(try Self.state(9), of: Self.one, secret: "wrong", at: Self.start)
@@ -76,7 +76,7 @@ struct InstallationRegisterTests {
         #expect(register.changes.newTokens.isEmpty)
     }
 
-    @Test func `an older sequence is refused, an equal one is taken, and a state without one leaves the count`() throws
+    @Test func `a lower sequence is refused, an equal one is accepted, and a registration without one leaves the sequence`() throws
     {
         var register = Register([Self.one: Self.record(try Self.state(5))])
         let stale = #expect(throws: Problem.self) {
@@ -92,18 +92,18 @@ struct InstallationRegisterTests {
         let changes = register.changes
         #expect(changes.followed.map(\.topic.rawValue) == ["team:c"])
         #expect(changes.unfollowed.map(\.topic.rawValue) == ["team:a"])
-        // Nothing of the row itself changed.
+        // The row itself did not change.
         #expect(changes.updated.isEmpty)
     }
 
-    @Test func `a sequence that rises is kept though all else is as known`() throws {
+    @Test func `a higher sequence is stored even if nothing else changed`() throws {
         var register = Register([Self.one: Self.record(try Self.state(5))])
         _ = try register.put(try Self.state(6), of: Self.one, secret: "right", at: Self.start)
         #expect(register.changes.updated.map(\.details.sequence) == [6])
         #expect(register.changes.followers.isEmpty)
     }
 
-    @Test func `a token keeps its time until it changes or was refused`() throws {
+    @Test func `a token keeps its time until it changes or is refused`() throws {
         let later = Self.start.addingTimeInterval(60)
         var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa", "B": "bb", "C": "cc"]))])
         _ = try register.put(
@@ -123,7 +123,7 @@ struct InstallationRegisterTests {
         #expect(refused.changes.followers.map(\.key) == [Self.one])
     }
 
-    @Test func `too many tokens that differ are refused, and change nothing; the same ones are not counted`() throws {
+    @Test func `too many different tokens are refused and change nothing, and equal ones do not count`() throws {
         var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa"]))])
         func put(_ token: Int, at now: Date = Self.start) throws {
             _ = try register.put(
@@ -144,7 +144,7 @@ struct InstallationRegisterTests {
         #expect(register.changes.updated.first?.tokensPacedUntil != nil)
     }
 
-    @Test func `a token is one installation's, and each that had it passes its starts on`() throws {
+    @Test func `a token belongs to one installation, and earlier owners pass on their starts`() throws {
         let state = try Self.state(tokens: ["A": "aa"])
         var register = Register([Self.one: Self.record(state)])
         _ = try register.put(state, of: Self.two, secret: "2", at: Self.start)
@@ -159,7 +159,7 @@ struct InstallationRegisterTests {
             ])
     }
 
-    @Test func `a token of another type or app, and one that was given up, is taken from no installation`() throws {
+    @Test func `a token of another type or app, or one that was released, is taken from no installation`() throws {
         let elsewhere = InstallationKey(app: 2, id: UUID())
         var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa"]))])
         _ = try register.put(try Self.state(tokens: ["B": "aa"]), of: Self.two, secret: "2", at: Self.start)
@@ -172,7 +172,7 @@ struct InstallationRegisterTests {
     @Test(arguments: [
         ("18.4", ["team:a", "team:b"], true), ("17.2", ["team:a"], true), ("17.1", ["team:b"], false),
     ])
-    func `who changes in what starts depend on, and can get one, may be late for one`(
+    func `an installation whose change matters for starts, and that can get one, may be late for a start`(
         system: String, topics: [String], isFollower: Bool
     ) throws {
         var register = Register([Self.one: Self.record(try Self.state())])
@@ -186,8 +186,8 @@ struct InstallationRegisterTests {
         #expect(other.changes.followers.isEmpty)
     }
 
-    /// Registrations in one batch are written as if each had come alone.
-    @Test func `batches come to what their requests come to one by one`() throws {
+    /// Registrations in one batch have the same effect as registrations one after the other.
+    @Test func `a batch has the same result as its requests one by one`() throws {
         var random = SplitMix64(state: 7)
         let keys = [Self.one, Self.two, Self.three]
         for _ in 0..<200 {
@@ -216,7 +216,7 @@ struct InstallationRegisterTests {
         }
     }
 
-    /// Does to records what the statements do to rows.
+    /// Applies to records what the SQL statements apply to rows.
     private static func apply(_ changes: InstallationChanges<String>, to stored: inout [InstallationKey: Record]) {
         func key(_ row: Int) -> InstallationKey? { stored.first { $0.value.row == row }?.key }
         for (key, record) in changes.created {

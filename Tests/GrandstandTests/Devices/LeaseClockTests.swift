@@ -2,13 +2,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// While the database is away, the time of leases stands still.
+/// The clock of leases stands still while the database cannot be reached.
 struct LeaseClockTests {
     private static let start = Date(timeIntervalSince1970: 1_795_300_000)
 
     private static func at(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
 
-    @Test func `as long as the database answers, it is the time`() {
+    @Test func `while the database answers the clock shows the time`() {
         var clock = LeaseClock()
         #expect(clock.leasesOver(at: Self.at(0)) == Self.at(0))
         clock.answered(at: Self.at(0), lease: 6)
@@ -17,7 +17,7 @@ struct LeaseClockTests {
         #expect(clock.leasesOver(at: Self.at(100)) == Self.at(100))
     }
 
-    @Test func `a lease that had four seconds left has them when the database is back`() {
+    @Test func `a lease with four seconds left still has them when the database is back`() {
         var clock = LeaseClock()
         clock.answered(at: Self.at(0), lease: 6)
         clock.failed()
@@ -26,11 +26,11 @@ struct LeaseClockTests {
         clock.answered(at: Self.at(30), lease: 6)
         #expect(clock.leasesOver(at: Self.at(33)) < end)
         #expect(clock.leasesOver(at: Self.at(34)) == end)
-        // By then all that was leased before is over, and what is leased now has its own time.
+        // By then all earlier leases have ended, and new leases have their own time.
         #expect(clock.leasesOver(at: Self.at(36)) == Self.at(36))
     }
 
-    @Test func `an absence soon after another adds to it`() {
+    @Test func `a second outage soon after the first adds to the delay`() {
         var clock = LeaseClock()
         clock.answered(at: Self.at(0), lease: 6)
         clock.failed()
@@ -44,7 +44,7 @@ struct LeaseClockTests {
         #expect(clock.leasesOver(at: Self.at(42)) == Self.at(41))
     }
 
-    @Test func `a failure before the first answer stops nothing`() {
+    @Test func `a failure before the first answer does not stop the clock`() {
         var clock = LeaseClock()
         clock.failed()
         #expect(clock.leasesOver(at: Self.at(3)) == Self.at(3))

@@ -2,11 +2,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// The sample, the clocks and the numbers of receipts.
+/// The sampling, clock correction and statistics of receipts.
 struct ReceiptTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    @Test func `percentiles are the smallest values that so many do not exceed`() throws {
+    @Test func `a percentile is the smallest value that this share of the values does not exceed`() throws {
         let hundred = try #require(Percentiles(Dictionary(uniqueKeysWithValues: (1...100).map { (Double($0), 1) })))
         #expect([hundred.p50, hundred.p95, hundred.p99] == [50, 95, 99])
         let twenty = try #require(Percentiles(Dictionary(uniqueKeysWithValues: (1...20).map { (Double($0), 1) })))
@@ -19,7 +19,7 @@ struct ReceiptTests {
         #expect(Percentiles([1: 0]) == nil)
     }
 
-    @Test func `the sample is a share of the installations, however their UUIDs are made, and always the same`() {
+    @Test func `the sample is a fixed share of the installations, whatever the form of their UUIDs`() {
         let counted = (0..<20_000).map { number in
             UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number >> 8), UInt8(number & 0xFF)))
         }
@@ -27,14 +27,14 @@ struct ReceiptTests {
             let tenth = ReceiptSampling(share: 0.1)
             let chosen = ids.filter(tenth.includes)
             #expect((1_800...2_200).contains(chosen.count))
-            // A larger share keeps those that were asked.
+            // A larger share includes the installations of a smaller one.
             #expect(chosen.allSatisfy(ReceiptSampling(share: 0.2).includes))
             #expect(ids.allSatisfy(ReceiptSampling(share: 1).includes))
             #expect(!ids.contains(where: ReceiptSampling(share: 0).includes))
         }
     }
 
-    @Test func `a wrong clock is corrected by what it says when it sends`() throws {
+    @Test func `a phone's clock error is corrected by the time it sends with its receipts`() throws {
         let key = try #require(EventKey(rawValue: "match-1"))
         let receipt = Receipt(eventKey: key, timestamp: 5, shownAt: Self.start.addingTimeInterval(3_600))
         let corrected = ReceiptBatch(
@@ -46,7 +46,7 @@ struct ReceiptTests {
         #expect(unknown.shownAt(receipt) == receipt.shownAt)
     }
 
-    @Test func `a report tells outliers apart and says which state is the newest`() throws {
+    @Test func `a report separates outliers and names the newest state`() throws {
         func tally(_ timestamp: Int, _ seconds: Double, _ count: Int, known: Bool = true) -> ReceiptReport.Tally {
             .init(
                 timestamp: timestamp, shownAt: Self.start.addingTimeInterval(seconds), isClockKnown: known, count: count
@@ -79,7 +79,7 @@ struct ReceiptTests {
         #expect(ReceiptReport(sample: 0, sent: [], tallies: []).newest == nil)
     }
 
-    @Test func `the newest state is one, whichever way it went`() {
+    @Test func `the newest state counts once, however it was sent`() {
         let (old, new) = (UUID(), UUID())
         func tally(_ timestamp: Int, _ count: Int) -> ReceiptReport.Tally {
             .init(timestamp: timestamp, shownAt: Self.start.addingTimeInterval(61), isClockKnown: true, count: count)
@@ -92,7 +92,7 @@ struct ReceiptTests {
         }
         let report = ReceiptReport(
             sample: 9, sent: sent, tallies: [tally(100, 1), tally(160, 2), tally(161, 1), tally(162, 3), tally(163, 1)])
-        // Late members have a timestamp of their own, and no delay.
+        // Late members have their own timestamp and no delay.
         #expect(report.newest?.shown == 6 && report.newest?.timestamp == 162)
         #expect(report.newest?.acceptedAt == Self.start.addingTimeInterval(60) && report.newest?.seconds?.p99 == 1)
         #expect(report.messages.map(\.shown) == [1, 2, 1, 3, 1])

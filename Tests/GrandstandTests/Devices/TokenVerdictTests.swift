@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What a refusal of APNs' own trouble says of a push: 503 that it was not taken, any other 5xx nothing.
+/// What APNs' own faults say about a push: 503 means that it was not accepted, any other 5xx leaves it unknown.
 struct TokenVerdictTests {
     private static let now = Date(timeIntervalSince1970: 1_795_300_000)
 
@@ -12,7 +12,7 @@ struct TokenVerdictTests {
     }
 
     @Test(arguments: [("InternalServerError", 500), ("BadGateway", 502), ("Whatever", 504)])
-    func `after an error in the midst of it a start may have been made`(reason: String, status: Int) {
+    func `after an internal error of APNs a start may have happened`(reason: String, status: Int) {
         let answer = Self.refusal(reason, status)
         let push = TokenVerdict(
             answer, attempts: 1, deadline: Self.now.addingTimeInterval(60), now: Self.now, jitter: 0)
@@ -32,7 +32,7 @@ struct TokenVerdictTests {
     }
 
     @Test(arguments: ["ServiceUnavailable", "Shutdown"])
-    func `a service that was not available made none`(reason: String) {
+    func `after 503 no start has happened`(reason: String) {
         let verdict = TokenVerdict(
             Self.refusal(reason, 503), attempts: 1, deadline: Self.now.addingTimeInterval(60), now: Self.now, jitter: 0)
         guard case .retry(_, reason) = verdict else {

@@ -5,7 +5,7 @@ internal import Testing
 struct JSONParserTests {
     private func parse(_ text: String) throws(Problem) -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test func `a value remembers its bytes: numbers, escapes, order and inner white space`() throws {
+    @Test func `a value keeps its bytes: numbers, escapes, order and inner white space`() throws {
         let inner = #"{ "b" : 1.50e3, "a":[12345678901234567890,"\u26bd\ud83d\ude00"] }"#
         let value = try parse(" {\"contentState\":  \(inner) \n}")
         guard case .object(let members) = value.kind else {
@@ -16,15 +16,15 @@ struct JSONParserTests {
         #expect(String(decoding: members[0].value.bytes, as: UTF8.self) == inner)
     }
 
-    @Test func `beyond what JSON is, a name stands once in an object`() {
+    @Test func `a name may occur only once in an object`() {
         #expect { try parse("{\"a\":1, \"a\":2}") } throws: { error in
             let problem = error as? Problem
             return problem?.kind == .malformedJson
-                && problem?.detail == "The member name \"a\" stands twice in one object (line 1, column 9)."
+                && problem?.detail == "The member name \"a\" occurs twice in one object (line 1, column 9)."
         }
     }
 
-    @Test func `a fault points at its place`() {
+    @Test func `a fault names its place`() {
         #expect { try parse("{\"a\": {\"b\": [1, x]}}") } throws: { error in
             let problem = error as? Problem
             return problem?.errors.first?.pointer == "/a/b/1"
@@ -32,14 +32,14 @@ struct JSONParserTests {
         }
     }
 
-    @Test func `nesting is bounded on both sides of the limit`() throws {
+    @Test func `nesting is limited`() throws {
         let limit = JSONParser.maximumDepth
         _ = try parse(String(repeating: "[", count: limit) + "1" + String(repeating: "]", count: limit))
         let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
         #expect { try parse(deep) } throws: { ($0 as? Problem)?.detail.contains("nested deeper") ?? false }
     }
 
-    @Test func `values are counted, nested ones and members too: one more than the limit is refused, and says so`()
+    @Test func `values are counted with nested ones and members, and one beyond the limit is refused`()
         throws
     {
         func parse(_ text: String, _ limit: Int) throws(Problem) {

@@ -4,11 +4,11 @@ internal import GrandstandContract
 internal import JSON
 internal import Testing
 
-/// Bodies are read by what openapi.yaml says of them.
+/// Bodies are read by the rules in openapi.yaml.
 struct RequestReadingTests {
     private static func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    /// The problem of a body with these members; `nil`: it is taken.
+    /// The problem of a body with these members; `nil`: it is accepted.
     private static func problem<Body: ContractRequest>(_ type: Body.Type, _ text: String) throws -> Problem? {
         do throws(Problem) {
             _ = try type.read(try JSONValue(parsing: Array(text.utf8)))
@@ -18,7 +18,7 @@ struct RequestReadingTests {
         }
     }
 
-    @Test func `every fault of a body is found at once`() throws {
+    @Test func `all faults of a body are reported at once`() throws {
         let problem = try Self.problem(
             Contract.EventDraft.self,
             #"{"name": "", "channelsOpenBefore": 31536001, "startsAt": "noon", "kind": 1, "extra": true}"#)
@@ -28,30 +28,30 @@ struct RequestReadingTests {
                 == ["/extra", "/name", "/kind", "/startsAt", "/channelsOpenBefore", "/audiences"])
     }
 
-    @Test func `null counts as left out, but not where a member is required`() throws {
+    @Test func `null is the same as a missing member, unless the member is required`() throws {
         #expect(try Self.problem(Contract.RotationDraft.self, #"{"overlapSeconds": null}"#) == nil)
         let problem = try Self.problem(Contract.ChannelDraft.self, #"{"storagePolicy": null}"#)
         #expect(problem?.errors.map(\.detail) == ["storagePolicy is required and cannot be null."])
     }
 
-    @Test func `an unknown field of a nested object is found too, and its name is escaped in the pointer`() throws {
+    @Test func `an unknown field of a nested object is found, too, and its name is escaped in the pointer`() throws {
         let problem = try Self.problem(
             Contract.AppDraft.self,
             #"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1", "preview": {"a/b~c": 1}}"#)
         #expect(problem?.errors.map(\.pointer) == ["/preview/a~1b~0c"])
     }
 
-    @Test func `of many faults the first are told, and how many more there are`() throws {
+    @Test func `of many faults the first are listed, with the number of the others`() throws {
         let names = (0..<1_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
         let problem = try Self.problem(Contract.ChannelDraft.self, "{\(names)}")
-        // 1,000 unknown ones and the member that is not there, less those that are told.
+        // 1,000 unknown members and a missing one, minus the listed ones.
         #expect(problem?.kind == .unknownField && problem?.errors.count == FaultList.limit)
         #expect(problem?.errors.first?.pointer == "/f0")
         #expect(problem?.detail.hasSuffix(" 951 more places are wrong and not listed.") == true)
     }
 
     @Test(arguments: ["2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00"])
-    func `times are read with any offset`(text: String) throws {
+    func `a time may have any offset`(text: String) throws {
         let batch = try Contract.ReceiptBatch.read(
             try Self.json(
                 #"{"sentAt": "\#(text)", "items": [{"eventKey": "d", "timestamp": 1, "shownAt": "\#(text)"}]}"#))
@@ -64,7 +64,7 @@ struct RequestReadingTests {
         "2026-11-00T00:00:00Z", "2026-11-21T10:00:00+24:00", "2026-11-21T10:00:00+01:60", "2026-11-21T10:00:00",
         "2026-1-21T10:00:00Z", "2026-11-21", "",
     ])
-    func `a day or time that there is not is refused, never carried on to the next`(text: String) throws {
+    func `a day or time that does not exist is refused`(text: String) throws {
         #expect(RFC3339.date(text) == nil)
         #expect(try Self.time(text) == ["/expiresAt"])
     }
@@ -72,13 +72,13 @@ struct RequestReadingTests {
     @Test(arguments: [
         "2028-02-29T00:00:00Z", "2000-02-29T23:59:59.999Z", "2026-04-30T12:00:00-09:30", "2026-12-31T23:59:59Z",
     ])
-    func `the last day of a month is one`(text: String) { #expect(RFC3339.date(text) != nil) }
+    func `the last day of a month exists`(text: String) { #expect(RFC3339.date(text) != nil) }
 
     @Test(arguments: [
         ("2000-01-01T00:00:00+14:00", true), ("2099-12-31T23:59:59-12:00", true), ("1999-12-31T23:59:59-12:00", false),
         ("2100-01-01T00:00:00Z", false),
     ])
-    func `a time is of the years 2000 to 2099`(text: String, isTaken: Bool) throws {
+    func `a time must be in the years 2000 to 2099`(text: String, isTaken: Bool) throws {
         #expect(try Self.time(text).isEmpty == isTaken)
     }
 
@@ -87,7 +87,7 @@ struct RequestReadingTests {
             .errors.map(\.pointer) ?? []
     }
 
-    @Test func `a number that no double holds is told as one`() throws {
+    @Test func `a number beyond the range of a double is refused as such`() throws {
         let problem = try Self.problem(Contract.EventDefaults.self, #"{"relevanceScore": 1e400}"#)
         #expect(
             problem?.errors.map(\.detail)
@@ -98,15 +98,15 @@ struct RequestReadingTests {
         arguments: [
             ("5", 5), ("5.0", 5), ("5e0", 5), ("5.5", nil), ("1e300", nil), ("5e-99999999999", nil),
         ] as [(String, Int?)])
-    func `a whole number is one however it is written`(text: String, number: Int?) throws {
+    func `a whole number is accepted in any notation`(text: String, number: Int?) throws {
         let body = try Self.json(#"{"priority": \#(text), "staleAfter": \#(text)}"#)
         let defaults = try? Contract.EventDefaults.read(body)
         #expect(defaults?.staleAfter == number && defaults?.priority == number)
     }
 
-    @Test func `the length of a text counts code points, in any language`() throws {
+    @Test func `the length of a text is counted in code points`() throws {
         func draft(_ name: String) -> String { #"{"name": "\#(name)", "scopes": ["lookup"]}"# }
-        // One character each, of two code points.
+        // One visible character each, with two code points.
         let marked = String(repeating: "e\u{301}", count: 100)
         #expect(try Self.problem(Contract.KeyDraft.self, draft(marked)) == nil)
         #expect(try Self.problem(Contract.KeyDraft.self, draft("🏆 صباح 東京")) == nil)
@@ -116,14 +116,14 @@ struct RequestReadingTests {
         #expect(try Self.problem(Contract.KeyDraft.self, draft(#"a\u0000b"#))?.kind == .invalidRequest)
     }
 
-    @Test func `members that exclude each other are told at the second`() throws {
+    @Test func `of two members that exclude each other the second is reported`() throws {
         let problem = try Self.problem(
             Contract.BroadcastDraft.self,
             #"{"event": "update", "contentState": {}, "expiresIn": 1, "apnsExpiration": 0}"#)
         #expect(problem?.errors.map(\.pointer) == ["/apnsExpiration"])
     }
 
-    @Test func `an alert is written as it was read, until a member changes`() throws {
+    @Test func `an alert is written as it was read until a member changes`() throws {
         let text = #"{ "body": "1\u003a0",  "title": {"loc-key":"GOAL", "loc-args":[]} }"#
         var alert = try Contract.Alert.read(try Self.json(text))
         #expect(String(decoding: JSONWriter.text(alert), as: UTF8.self) == text)
@@ -137,26 +137,26 @@ struct RequestReadingTests {
         ("com.example!", false), ("com.example.push-type.liveactivity", false),
         (String(repeating: "a", count: 155), true), (String(repeating: "a", count: 156), false), ("é", false),
     ])
-    func `a bundle ID goes by its pattern`(text: String, isTaken: Bool) {
+    func `a bundle ID must fit its pattern`(text: String, isTaken: Bool) {
         #expect((BundleID(rawValue: text) != nil) == isTaken)
     }
 
     @Test(arguments: [
         ("de", true), ("pt-BR", true), ("zh-Hant-TW", true), ("d", false), ("de-", false), ("de_AT", false),
     ])
-    func `a tag of a language goes by its pattern`(text: String, isTaken: Bool) {
+    func `a language tag must fit its pattern`(text: String, isTaken: Bool) {
         #expect(TextRule.languageTag.accepts(text) == isTaken)
     }
 
     @Test(arguments: [("18", true), ("18.4.1", true), ("18.", false), ("1800", false), ("1.2.3.4.5", false)])
-    func `a version goes by its pattern`(text: String, isTaken: Bool) {
+    func `a version must fit its pattern`(text: String, isTaken: Bool) {
         #expect(TextRule.systemVersion.accepts(text) == isTaken)
     }
 
     @Test(arguments: [
         ("00aF", true), ("0", false), ("", false), ("0g", false), (String(repeating: "ab", count: 513), false),
     ])
-    func `a token goes by its pattern`(text: String, isTaken: Bool) {
+    func `a token must fit its pattern`(text: String, isTaken: Bool) {
         #expect(TextRule.deviceToken.accepts(text) == isTaken)
     }
 }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What a lane tells of a channel that it gives up, and how it opens again.
+/// How a lane leaves its channel, and how it opens again.
 struct LaneChannelTests {
     private let channel = Lane.Channel(id: UUID(), channelID: "old", takesMessages: true)
     private let replica = UUID()
@@ -29,7 +29,7 @@ struct LaneChannelTests {
                 laneInterval: 0), requestID: UUID.init)
     }
 
-    @Test func `a channel given up is needed until what it stores has expired, and what is under way has ended`() throws
+    @Test func `a channel that was left is needed until its stored message has expired and its requests have ended`() throws
     {
         var quiet = try lane()
         #expect(quiet.disconnect(at: sceneTime) == nil)
@@ -52,7 +52,7 @@ struct LaneChannelTests {
         #expect(underWay.disconnect(at: sceneTime) == sceneTime + 60)
     }
 
-    @Test func `an alert that a dead replica left under way is repeated as it was: it rings once`() throws {
+    @Test func `an alert that a dead replica was sending is repeated unchanged, so it rings once`() throws {
         var lane = try lane()
         lane.accept(
             LaneMessage(
@@ -71,7 +71,7 @@ struct LaneChannelTests {
         #expect(again.content == lost.content)
     }
 
-    @Test func `a request under way to the channel given up is settled as usual, and the new one stores nothing of it`()
+    @Test func `a request on the old channel is settled as usual, and counts for nothing on the new one`()
         throws
     {
         for verdict in [Verdict.accepted(APNsReceipt(requestID: nil)), .retry(at: sceneTime + 1, reason: "slow")] {
@@ -90,7 +90,7 @@ struct LaneChannelTests {
         }
     }
 
-    @Test func `only what APNs refused for want of the channel is rejected with it`() throws {
+    @Test func `only the message that APNs refused because of the channel is rejected with it`() throws {
         var lane = try lane()
         lane.accept(message(1, expiresIn: 60), at: sceneTime)
         lane.messages[0].alerting = true
@@ -103,7 +103,7 @@ struct LaneChannelTests {
         #expect(lane.messages.map(\.state) == [.rejected, .waiting])
     }
 
-    @Test func `what the clock or the removal of the audience closed opens again, an end of its own does not`() throws {
+    @Test func `a lane that expired or lost its audience opens again, one with its own end does not`() throws {
         var clock = try lane()
         clock.fence(at: sceneTime)
         clock.reopen(closedAt: sceneTime)

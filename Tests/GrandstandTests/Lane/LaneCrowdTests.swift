@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// A lane whose messages go out to a crowd of tokens, shard by shard.
+/// A lane that sends its messages to a crowd of tokens, shard by shard.
 struct LaneCrowdTests {
     private let replica = UUID()
 
@@ -30,7 +30,7 @@ struct LaneCrowdTests {
             requestID: UUID.init)
     }
 
-    /// Settles the shard under way.
+    /// Settles the shard that is being sent.
     @discardableResult
     private func settle(
         _ lane: inout Lane, _ progress: FanOut.Progress, at time: Date = sceneTime
@@ -45,7 +45,7 @@ struct LaneCrowdTests {
         FanOut.Progress(.sweep(to: cursor, isLast: isSwept, resting: 0), accepted: accepted)
     }
 
-    @Test func `a message goes out shard after shard, with one timestamp, and not at the lane's interval`() throws {
+    @Test func `a message is sent shard by shard with one timestamp, without waiting for the lane's interval`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(lane.messages[0].state == .queued)
@@ -64,7 +64,7 @@ struct LaneCrowdTests {
         #expect(lane.due(at: sceneTime) == nil)
     }
 
-    @Test func `in the midst of it the newest wins: members that were not reached yet get that, and none gets both`()
+    @Test func `a newer message replaces the rest of the present one, and no member gets both`()
         throws
     {
         var lane = try lane()
@@ -82,7 +82,7 @@ struct LaneCrowdTests {
         #expect(try #require(newest.timestamp) > #require(first.timestamp))
     }
 
-    @Test func `what is under way is not replaced, and gives way when its shard is settled`() throws {
+    @Test func `a shard that is being sent is not replaced, and gives way when it is settled`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -90,14 +90,14 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].state == .sending)
         settle(&lane, swept(to: 40, accepted: 20))
         #expect(lane.messages.map(\.state) == [.superseded, .queued])
-        // The last shard of a message is that message's end.
+        // The last shard of a message ends that message.
         #expect(take(&lane, at: sceneTime + 1)?.id == 2)
         lane.accept(message(3), at: sceneTime + 1)
         settle(&lane, swept(to: 40, isSwept: true, accepted: 40), at: sceneTime + 1)
         #expect(lane.messages.map(\.state) == [.superseded, .accepted, .queued])
     }
 
-    @Test func `an alert reaches everybody; those not reached yet get it with the newest content`() throws {
+    @Test func `an alert reaches every member, and the remaining ones get it with the newest content`() throws {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         let first = try #require(take(&lane))
@@ -110,13 +110,13 @@ struct LaneCrowdTests {
         #expect(rest.fanOut?.next == .after(40))
         #expect(try #require(rest.timestamp) > #require(first.timestamp))
         settle(&lane, swept(to: 60, isSwept: true, accepted: 10), at: sceneTime + 1)
-        // The content alone goes to everybody afterwards.
+        // Afterwards every member gets the content alone.
         let newest = try #require(take(&lane, at: sceneTime + 2))
         #expect(newest.id == 2)
         #expect(newest.fanOut == FanOut())
     }
 
-    @Test func `an end goes last, and closes the lane`() throws {
+    @Test func `an end is sent last and closes the lane`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         lane.accept(message(2, isEnd: true), at: sceneTime)
@@ -125,7 +125,7 @@ struct LaneCrowdTests {
         #expect(take(&lane)?.isEnd == true)
     }
 
-    @Test func `members that APNs did not take are tried again after a pause, and only they`() throws {
+    @Test func `only the members that APNs did not accept are tried again, after a pause`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -146,7 +146,7 @@ struct LaneCrowdTests {
         #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
     }
 
-    @Test func `members that were not reached in time are counted; where nobody was, the message is expired`() throws {
+    @Test func `members that were not reached in time are counted, and if none was reached the message is expired`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -161,12 +161,12 @@ struct LaneCrowdTests {
         settle(
             &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), accepted: 2, expired: 1), at: sceneTime + 9)
         #expect(lane.messages[1].state == .accepted && lane.messages[1].fanOut?.expired == 1)
-        // One that was never answered, when the message's own time ran out.
+        // A member that never had an answer before the message's own time was over.
         let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, waiting: 1, total: 2, accepted: 1), .expired)
         #expect((silent.accepted, silent.expired, silent.pending) == (1, 1, 0))
     }
 
-    @Test func `the reason of an attempt that was made up for is over`() throws {
+    @Test func `the reason of a failed attempt is removed after a successful one`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -178,21 +178,21 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].state == .accepted && lane.messages[0].reason == nil)
     }
 
-    @Test func `where no member was accepted and some were refused, the message is rejected with the reason`() throws {
+    @Test func `if no member was accepted and some were refused, the message is rejected with the reason`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
         settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), rejected: 9, reason: "BadTopic"))
         #expect(lane.messages[0].state == .rejected)
         #expect(lane.messages[0].reason == "BadTopic")
-        // An empty crowd refused nothing.
+        // An empty crowd has no refusal.
         lane.accept(message(2), at: sceneTime)
         #expect(take(&lane, at: sceneTime + 1) != nil)
         settle(&lane, swept(to: 0, isSwept: true), at: sceneTime + 1)
         #expect(lane.messages[1].state == .accepted)
     }
 
-    @Test func `a lease that ended is another's: the shard is repeated, its answers count once`() throws {
+    @Test func `after a lease ended another replica repeats the shard, and its answers count once`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         let first = try #require(take(&lane))
@@ -208,7 +208,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 0)
     }
 
-    @Test func `what has expired in the midst of it is not sent to the rest`() throws {
+    @Test func `a message that expires half-way is not sent to the rest`() throws {
         var lane = try lane()
         lane.accept(message(1, expiresIn: 3), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -217,7 +217,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 20)
     }
 
-    @Test func `newer state waits for nobody who rests, and what all others have is accepted`() throws {
+    @Test func `newer state does not wait for resting members, and a message that all others have is accepted`() throws {
         var lane = try lane()
         for id in 1...2 {
             lane.accept(message(id), at: sceneTime)
@@ -228,7 +228,7 @@ struct LaneCrowdTests {
         }
         #expect(lane.messages.map(\.state) == [.accepted, .queued])
         #expect(lane.messages[1].fanOut?.pending == 3)
-        // One of those that did not rest has it not.
+        // One member that did not rest does not have it.
         lane.accept(message(3), at: sceneTime + 3)
         #expect(lane.messages.map(\.state) == [.accepted, .superseded, .queued])
         #expect(take(&lane, at: sceneTime + 3) != nil)
@@ -236,13 +236,13 @@ struct LaneCrowdTests {
         #expect(take(&lane, at: sceneTime + 10) != nil)
         settle(&lane, FanOut.Progress(.queue(taken: 1, rested: 1), accepted: 1), at: sceneTime + 10)
         #expect(lane.messages[2].fanOut?.waiting == 1)
-        // The other left.
+        // The other member left.
         #expect(take(&lane, at: sceneTime + 17) != nil)
         settle(&lane, FanOut.Progress(.emptyQueue), at: sceneTime + 17)
         #expect(lane.messages[2].state == .accepted)
     }
 
-    @Test func `who rests when the time of a message is over is counted as not reached in time`() throws {
+    @Test func `a member that still rests when the message expires counts as not reached in time`() throws {
         var lane = try lane()
         lane.accept(message(1, expiresIn: 30), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -253,7 +253,7 @@ struct LaneCrowdTests {
         #expect((counts.total, counts.accepted, counts.expired, counts.pending) == (9, 7, 2, 0))
     }
 
-    @Test func `a shard whose settlement is repeated counts once`() throws {
+    @Test func `a shard that is settled twice counts once`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         let first = try #require(take(&lane))
@@ -269,7 +269,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 29)
     }
 
-    @Test func `an alert that a dead replica left under way is repeated as it was: it rings once`() throws {
+    @Test func `an alert that a dead replica was sending is repeated unchanged, so it rings once`() throws {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         let lost = try #require(take(&lane))
@@ -279,14 +279,14 @@ struct LaneCrowdTests {
         #expect(again.timestamp == lost.timestamp)
         #expect(again.requestID == lost.requestID)
         #expect(again.content == lost.content)
-        // Members beyond it get the alert with the newest content.
+        // Members in later shards get the alert with the newest content.
         settle(&lane, swept(to: 40, accepted: 20), at: sceneTime + 6)
         let rest = try #require(take(&lane, at: sceneTime + 6))
         #expect(rest.id == 1)
         #expect(rest.content == lane.messages[1].broadcast)
     }
 
-    @Test func `a member that did not take an alert that went to all others does not hold up newer state`() throws {
+    @Test func `one member without an alert that all others have does not delay newer state`() throws {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -297,7 +297,7 @@ struct LaneCrowdTests {
         #expect(take(&lane, at: sceneTime + 1)?.id == 2)
     }
 
-    @Test func `a lane is leased for late members when nothing else is under way or may go`() throws {
+    @Test func `a lane is leased for late members if nothing else is being sent or may be sent`() throws {
         var lane = try lane()
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: sceneTime, leasedUntil: sceneTime + 5,
@@ -316,7 +316,7 @@ struct LaneCrowdTests {
         #expect(take(&lane)?.id == 1)
     }
 
-    @Test func `a message that waits reaches who is beyond its cursor`() throws {
+    @Test func `a waiting message also reaches members after its cursor`() throws {
         var lane = try lane()
         #expect(!lane.reaches(50))
         lane.accept(message(1), at: sceneTime)

@@ -2,22 +2,22 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A random history of one lane, and a naive model beside it: the list of all that was asked of it, in order. What may go
-/// is worked out anew from that list each time; the lane must agree.
+/// A random history of one lane, and a simple model: the list of all requests, in order. The model derives from that
+/// list which message may be sent, and the lane must agree.
 struct LaneHistory {
     /// A message as the model knows it.
     private struct Order {
         let message: LaneMessage
-        /// When its last attempt may be repeated.
+        /// The time when its last attempt may be repeated.
         var retryAt: Date?
         var isWithdrawn = false
-        /// Its content went with another's alert.
+        /// Whether its content was sent with another message's alert.
         var wasCarried = false
-        /// Attempts whose answer was not that APNs did nothing.
+        /// The number of attempts that APNs may have processed.
         var openAttempts = 0
         var isDone = false
 
-        /// Somebody may have its content, or its alert.
+        /// Whether a device may have its content, or its alert.
         var left: Bool { wasCarried || openAttempts > 0 }
     }
 
@@ -33,15 +33,15 @@ struct LaneHistory {
     private var lastTimestamp = 0
     private var lastContent = -1
     private var lastTake: Date?
-    /// No message goes before: in any time at most half an interval is made up for.
+    /// No message is sent before this time. At most half an interval is made up for.
     private var earliest = Date.distantPast
     private var heldUntil: Date?
-    /// Apple's ID of the channel that messages go to; `nil`: none.
+    /// Apple's ID of the channel for messages; `nil`: none.
     private var channel: String?
     private var channels = 0
-    /// The headers that organisers set themselves.
+    /// The headers that organisers set.
     private var headers: [UUID: Int] = [:]
-    /// What the lane did wrong.
+    /// The lane's mistakes.
     private(set) var fault: String?
     private(set) var story: [String] = []
     private(set) var seen: Set<String> = []
@@ -76,7 +76,7 @@ struct LaneHistory {
         write()
     }
 
-    /// As the store does after each verb: the row's due time is when the lane came to wait.
+    /// Like the store after each call: the row's due time is the time since which the lane waits.
     private mutating func write() { lane.waitsSince = lane.lease == nil ? verbs.due(lane, now) : nil }
 
     // MARK: Steps
@@ -114,7 +114,7 @@ struct LaneHistory {
         verbs.judge(&lane, headers)
     }
 
-    /// The organiser wants another storage policy, and so another channel.
+    /// The organiser changes the storage policy, so the lane needs another channel.
     private mutating func change() {
         var audience = lane.audience
         audience.storagePolicy =
@@ -125,7 +125,7 @@ struct LaneHistory {
         seen.insert("changed")
     }
 
-    /// What the channel's policy wants of a message.
+    /// The part of a message that depends on the channel's policy.
     private func header(_ broadcast: UUID, _ expires: Date) -> Int {
         guard lane.audience.storagePolicy == .mostRecentMessageStored else { return 0 }
         return headers[broadcast] ?? Int(expires.timeIntervalSince1970.rounded(.up))
@@ -136,7 +136,7 @@ struct LaneHistory {
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: now, leasedUntil: now + 5, laneInterval: interval)
         let isIdle = underWay.map { $0.until <= now } ?? true
-        // A replica whose lease is over has lost the lane, also if nothing goes now.
+        // A replica whose lease has ended no longer owns the lane, even if nothing can be sent.
         if isIdle { underWay = nil }
         let wanted = isIdle ? expected() : nil
         var generator = random
@@ -158,7 +158,7 @@ struct LaneHistory {
         underWay = (taken, replica, now + 5)
     }
 
-    /// The message that is next, from all that was asked for; `nil`: none, or it has to wait for more than the interval.
+    /// The next message by the list; `nil`: there is none, or it has to wait for more than the interval.
     private func expected() -> Int? {
         guard channel != nil, heldUntil.map({ $0 <= now }) ?? true else { return nil }
         let newest = orders.lastIndex { !$0.isWithdrawn }
@@ -168,7 +168,7 @@ struct LaneHistory {
             return index == newest || order.message.isEnd || order.message.alerting && order.message.ringsUntil! > now
         }
         guard let next, let newest else { return nil }
-        // A repetition waits for its time, unless there is something newer to say.
+        // A repetition waits for its time, unless there is something newer to send.
         let isRepeatable = orders[next].retryAt.map { $0 <= now } ?? true
         let alive = orders[newest].isDone || orders[newest].message.expiresAt <= now ? next : newest
         return isRepeatable || form(of: next, before: alive) != nil ? next + 1 : nil
@@ -227,7 +227,7 @@ struct LaneHistory {
             default: .expired(reason: "lost")
             }
         if random.chance(0.15) {
-            // Its replica dies; what it would have said comes too late, when another has the lane.
+            // The replica dies. Its result comes too late, because another replica has the lane.
             story.append("lost")
             now = max(now, until)
             return
@@ -265,7 +265,8 @@ struct LaneHistory {
         let before = lane.messages
         let isDone = verbs.withdraw(&lane, orders[index].message.broadcast, now)
         verbs.judge(&lane, headers)
-        // What had given way between two attempts and goes after all does not wait for the second one's time.
+        // A message that was superseded between two attempts and is sent after all does not wait for the second
+        // attempt's time.
         for (place, message) in before.enumerated() where message.state == .superseded {
             if !lane.messages[place].state.isSettled { orders[place].retryAt = nil }
         }
@@ -278,7 +279,7 @@ struct LaneHistory {
         }
     }
 
-    /// Apple is well: what is left goes, each when it is due, and the newest state is what arrives last.
+    /// APNs works. The remaining messages are sent when they are due, and the newest state arrives last.
     private mutating func drain() {
         if let until = underWay?.until { now = max(now, until) }
         underWay = nil

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// A lane whose messages come as often as its interval, or more often, while claims come late.
+/// A lane with one or more messages per interval, and claims that come late.
 struct LanePaceTests {
     private let replica = UUID()
 
@@ -16,7 +16,7 @@ struct LanePaceTests {
             channel: Lane.Channel(id: UUID(), channelID: "channel", takesMessages: true))
     }
 
-    /// As the store does after each verb: the row's due time is when the lane came to wait.
+    /// Like the store after each call: the row's due time is the time since which the lane waits.
     private func write(_ lane: inout Lane, at now: Date) {
         lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil
     }
@@ -28,7 +28,7 @@ struct LanePaceTests {
         write(&lane, at: now)
     }
 
-    /// - Returns: whether a message went; APNs has accepted it then.
+    /// - Returns: whether a message was sent. APNs has then accepted it.
     private func send(_ lane: inout Lane, at now: Date) -> Bool {
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: now, leasedUntil: now + 5, laneInterval: 1)
@@ -42,10 +42,10 @@ struct LanePaceTests {
         return taken != nil
     }
 
-    @Test func `a message in each interval does not fall behind, however often a claim is late`() throws {
+    @Test func `one message per interval never falls behind, even if claims are late`() throws {
         var lane = try lane()
         var sent = 0
-        // Twice as many messages as may go: every other gives way. Claims are 5 ms late.
+        // Twice as many messages as may be sent: every second one is superseded. Claims are 5 ms late.
         for half in 0..<600 {
             let now = sceneTime + Double(half) / 2
             accept(&lane, at: now)
@@ -58,7 +58,7 @@ struct LanePaceTests {
         #expect(lane.messages.filter { $0.state == .superseded }.count == 299)
     }
 
-    @Test func `a claim that is late leaves the next message its time, but half an interval is between the two`() throws
+    @Test func `a late claim does not delay the next message, but half an interval lies between the two`() throws
     {
         for (late, next) in [(0.2, 2.0), (0.5, 2.0), (0.7, 2.2), (30, 31.5)] {
             var lane = try lane()
@@ -72,7 +72,7 @@ struct LanePaceTests {
         }
     }
 
-    @Test func `what a quiet lane gets counts from when it went`() throws {
+    @Test func `after a quiet time the interval counts from when the message was sent`() throws {
         var lane = try lane()
         accept(&lane, at: sceneTime)
         #expect(send(&lane, at: sceneTime))

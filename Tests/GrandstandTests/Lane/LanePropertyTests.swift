@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// Invariants of every lane under acceptances, withdrawals, passing refusals and lost answers. A failure names its
+/// Invariants of every lane under acceptances, withdrawals, temporary refusals and lost answers. A failure names its
 /// seed.
 struct LanePropertyTests {
-    @Test func `a lane does what the list of all that was asked of it says`() throws {
+    @Test func `a lane does what the model derives from the list of requests`() throws {
         var seen: Set<String> = []
         for seed in UInt64(1)...4_000 {
             var history = LaneHistory(seed: seed)
@@ -14,14 +14,14 @@ struct LanePropertyTests {
             try #require(history.fault == nil, "seed \(seed): \(history.fault ?? "")")
             seen.formUnion(history.seen)
         }
-        // Histories in which something never came to pass would show nothing of it.
+        // Histories in which some case never occurred would prove nothing about it.
         #expect(
             seen
                 == ["repeated", "another", "carried", "stale", "withdrawn", "refused", "reopened", "changed", "moved"])
     }
 
-    /// A lane that does one thing wrong must be found out.
-    @Test(arguments: Mutant.allCases) func `a mutant does not survive`(_ mutant: Mutant) {
+    /// The test must find each lane that does one thing wrong.
+    @Test(arguments: Mutant.allCases) func `every deliberately wrong lane is detected`(_ mutant: Mutant) {
         let isFound = (UInt64(1)...1_000).contains { seed in
             var history = LaneHistory(seed: seed, verbs: mutant.verbs)
             history.run(steps: 60)

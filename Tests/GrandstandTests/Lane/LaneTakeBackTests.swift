@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// An end that was a mistake, as far as it can be taken back.
+/// An end by mistake, as far as it can be undone.
 struct LaneTakeBackTests {
     private let replica = UUID()
     private let broadcasts = (0..<5).map { _ in UUID() }
@@ -16,7 +16,7 @@ struct LaneTakeBackTests {
             channel: kind == .channel ? Lane.Channel(id: UUID(), channelID: "one", takesMessages: true) : nil)
     }
 
-    /// The message of a broadcast, by its number.
+    /// The message of a broadcast with this number.
     private func message(_ number: Int, isEnd: Bool = false, hasContent: Bool = true) -> LaneMessage {
         LaneMessage(
             id: number, broadcast: broadcasts[number], isEnd: isEnd, expiresAt: sceneTime + 3_600, requestID: UUID(),
@@ -39,7 +39,7 @@ struct LaneTakeBackTests {
 
     private let accepted = Verdict.accepted(APNsReceipt(requestID: nil))
 
-    @Test func `an end that waits does not leave, the content before it is the newest, and what it replaced goes`()
+    @Test func `a waiting end is not sent, the content before it is the newest again, and what it replaced is sent`()
         throws
     {
         var lane = try lane()
@@ -53,7 +53,7 @@ struct LaneTakeBackTests {
         #expect(take(&lane, at: sceneTime + 1)?.broadcast == broadcasts[0])
     }
 
-    @Test func `one that APNs has: the content before it is sent once more, with a later timestamp than the end`()
+    @Test func `after an end that APNs has, the content before it is sent again with a later timestamp`()
         throws
     {
         var lane = try lane()
@@ -69,12 +69,12 @@ struct LaneTakeBackTests {
         lane.accept(message(2), at: sceneTime + 1)
         let news = try #require(take(&lane, at: sceneTime + 1))
         #expect(try #require(news.timestamp) > (end.timestamp ?? .max))
-        // Taken back again, with nothing to take back.
+        // A second time there is nothing to undo.
         let again = lane.takeBackEnd(at: sceneTime + 2)
         #expect(!again.mayHaveLeft && !again.needsNews)
     }
 
-    @Test func `one under way is not repeated, whatever its answer is`() throws {
+    @Test func `an end that is being sent is not repeated, whatever its answer is`() throws {
         for verdict in [Verdict.retry(at: sceneTime + 3, reason: "slow"), accepted] {
             var lane = try lane()
             lane.accept(message(0, isEnd: true), at: sceneTime)
@@ -86,7 +86,7 @@ struct LaneTakeBackTests {
             #expect(lane.messages[0].state == (verdict == accepted ? .accepted : .cancelled))
             #expect(take(&lane, at: sceneTime + 4)?.broadcast == broadcasts[1])
         }
-        // Its replica died: nobody hears the answer.
+        // Its replica died, so nobody gets the answer.
         var lane = try lane()
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -95,7 +95,7 @@ struct LaneTakeBackTests {
         #expect(lane.messages[0].state == .cancelled)
     }
 
-    @Test func `an update that was tried before an end left goes after all, as another message`() throws {
+    @Test func `an update that was tried before a waiting end is sent after all, as a new message`() throws {
         var lane = try lane()
         lane.accept(message(0), at: sceneTime)
         let tried = try #require(take(&lane))
@@ -111,7 +111,7 @@ struct LaneTakeBackTests {
         #expect(try #require(again.timestamp) > #require(end.timestamp))
     }
 
-    @Test func `of two ends the later goes, once more of the same is not sent`() throws {
+    @Test func `of two ends the later is sent, and the same end a second time is not`() throws {
         var lane = try lane()
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -122,7 +122,7 @@ struct LaneTakeBackTests {
         #expect(lane.messages[0].state == .superseded)
     }
 
-    @Test func `what was cancelled with its event stays so, and is not shown`() throws {
+    @Test func `messages cancelled with their event stay cancelled and are not shown`() throws {
         var lane = try lane()
         lane.accept(message(0), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -136,7 +136,7 @@ struct LaneTakeBackTests {
         #expect(lane.messages.map(\.state) == [.accepted, .cancelled])
     }
 
-    @Test func `an end in place of waiting messages: only where it can reach an activity`() throws {
+    @Test func `an end replaces waiting messages only if it can reach an activity`() throws {
         var open = try lane()
         open.accept(message(0), at: sceneTime)
         #expect(makesWay(&open))
@@ -154,7 +154,7 @@ struct LaneTakeBackTests {
         #expect(ended.messages[0].state == .queued && ended.closedAt == nil)
     }
 
-    @Test func `of a crowd, members that were not reached yet do not get the end`() throws {
+    @Test func `members of a crowd that were not reached yet do not get the end`() throws {
         var lane = try lane(.crowd)
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// A lane of one token: no channel, and starts that stand for themselves.
+/// A lane of one token. It has no channel, and its starts are independent messages.
 struct LaneTokenTests {
     private let replica = UUID()
 
@@ -36,7 +36,7 @@ struct LaneTokenTests {
             Settlement(delivery: id, lane: 1, verdict: verdict, at: sceneTime), by: replica, at: sceneTime)
     }
 
-    @Test func `the newest update goes, with rising timestamps, and the end is last`() throws {
+    @Test func `the newest update is sent with rising timestamps, and the end is last`() throws {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(lane.head?.state == .queued)
@@ -53,7 +53,7 @@ struct LaneTokenTests {
         #expect(lane.fencedAt == sceneTime)
     }
 
-    @Test func `starts neither give way nor replace, and go with content and alert of their own`() throws {
+    @Test func `starts neither supersede nor are superseded, and have their own content and alert`() throws {
         var lane = try lane()
         lane.accept(message(1, alerting: true), at: sceneTime)
         lane.accept(message(2, isStart: true), at: sceneTime)
@@ -69,7 +69,7 @@ struct LaneTokenTests {
         #expect(sent.map(\.alerting) == [true, true, true, false])
     }
 
-    @Test func `a start whose answer was lost is not taken again, an update is`() throws {
+    @Test func `a start whose answer was lost is not repeated, but an update is`() throws {
         for isStart in [true, false] {
             var lane = try lane()
             lane.accept(message(1, isStart: isStart), at: sceneTime)
@@ -81,7 +81,7 @@ struct LaneTokenTests {
         }
     }
 
-    @Test func `a start that APNs did not answer is unknown, and one that did not leave goes again`() throws {
+    @Test func `a start that APNs did not answer is unknown, and one that was not sent is repeated`() throws {
         var lane = try lane()
         lane.accept(message(1, isStart: true), at: sceneTime)
         _ = take(&lane)
@@ -93,8 +93,8 @@ struct LaneTokenTests {
         #expect(lane.due(at: sceneTime + 2) == nil)
     }
 
-    /// 4,096 bytes for a token; a channel takes 5,120.
-    @Test func `an alert that goes again takes the newest content, past starts, only as far as a token takes both`()
+    /// 4,096 bytes for a token, 5,120 for a channel.
+    @Test func `a repeated alert gets the newest content, ignoring starts, if a token accepts both together`()
         throws
     {
         for (bytes, carries) in [(3_900, true), (4_000, false)] {

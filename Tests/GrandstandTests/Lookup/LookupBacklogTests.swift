@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Grandstand
 
-/// What is read, and when memory counts as true.
+/// What must be read again, and when the index in memory counts as up to date.
 struct LookupBacklogTests {
     private let one = LookupPosition(text: "one", floor: 10)
     private let two = LookupPosition(text: "two", floor: 20)
@@ -22,12 +22,12 @@ struct LookupBacklogTests {
         return backlog
     }
 
-    @Test func `nothing is true before everything was read, nor after listening began anew`() {
+    @Test func `nothing counts as true before everything was read, or after listening started again`() {
         var backlog = LookupBacklog()
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
         backlog.beginReading(at: one)
-        // The first time nothing was lost: the journal is read from there on.
+        // At first nothing can have been lost, so the journal is read from the beginning of listening.
         backlog.listening()
         #expect(!backlog.needsReading)
         #expect(!backlog.isWhole)
@@ -38,7 +38,7 @@ struct LookupBacklogTests {
         #expect(!backlog.isWhole)
     }
 
-    @Test func `a reading that failed, or was overtaken by a lost connection, is done again`() {
+    @Test func `a reading that failed, or during which the connection was lost, is repeated`() {
         var backlog = LookupBacklog()
         backlog.listening()
         backlog.beginReading(at: one)
@@ -51,7 +51,7 @@ struct LookupBacklogTests {
         #expect(!backlog.isWhole)
     }
 
-    @Test func `what was announced is no news in the journal; a gap is, and is read`() throws {
+    @Test func `changes that were announced are not read again from the journal, but gaps are`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         #expect(backlog.take().keys.map(\.rawValue) == ["derby"])
@@ -61,7 +61,7 @@ struct LookupBacklogTests {
         #expect(backlog.position == two)
     }
 
-    @Test func `a version that was announced does not hide an earlier one that was not`() throws {
+    @Test func `an announced version does not hide an earlier one that was not announced`() throws {
         var backlog = whole()
         backlog.hear(try change(15, "cup"))
         _ = backlog.take()
@@ -69,7 +69,7 @@ struct LookupBacklogTests {
         #expect(news == [try change(14)])
     }
 
-    @Test func `the same event changed again is read again`() throws {
+    @Test func `an event that changes again is read again`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         _ = backlog.take()
@@ -77,7 +77,7 @@ struct LookupBacklogTests {
         #expect(backlog.take().keys.count == 1)
     }
 
-    @Test func `the journal read from where a reading did not begin says nothing`() throws {
+    @Test func `a journal that was read from another place than the last reading shows nothing`() throws {
         var backlog = whole()
         backlog.beginReading(at: two)
         #expect(backlog.find([try change(11)], from: one, to: LookupPosition(text: "three", floor: 30)) == [])
@@ -85,19 +85,19 @@ struct LookupBacklogTests {
         #expect(backlog.keys.isEmpty)
     }
 
-    @Test func `a point that is before what was found says the same again, and that is no news`() throws {
+    @Test func `reading from an earlier place finds the same changes, which are not new`() throws {
         var backlog = whole()
         let again = LookupPosition(text: "again", floor: 11)
         #expect(backlog.find([try change(11)], from: one, to: again) == [try change(11)])
         #expect(backlog.take().keys.count == 1)
         #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
         #expect(backlog.take().keys.count == 1)
-        // A reading of everything begins before some of it: what is found after that counts anew.
+        // A reading of everything begins before some changes. Changes found after that are read again.
         backlog.beginReading(at: again)
         #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
     }
 
-    @Test func `what cannot be read stays to be read`() throws {
+    @Test func `what could not be read must still be read`() throws {
         var backlog = whole()
         backlog.hear(try change(11))
         let keys = backlog.take().keys
@@ -107,14 +107,14 @@ struct LookupBacklogTests {
         #expect(backlog.keys.count == 2)
     }
 
-    @Test func `what the journal may have forgotten is read with everything`() {
+    @Test func `changes that the journal may no longer have require a reading of everything`() {
         var backlog = whole()
         backlog.forgetPosition()
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
     }
 
-    @Test func `a change of everything asks for a reading; one of the keys for nothing here`() {
+    @Test func `a change of everything requires a reading, a change of keys does not`() {
         var backlog = whole()
         backlog.hear(LookupChange(version: 11, subject: .keys))
         #expect(backlog.isWhole)

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import Grandstand
 
-/// Lists for apps, against a model that filters and sorts everything for each question.
+/// Lists for apps, compared with a model that filters and sorts all events for each question.
 struct LookupIndexTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private static let topics = ["team:a", "team:b", "league:x"]
@@ -20,7 +20,7 @@ struct LookupIndexTests {
         return record
     }
 
-    /// The keys of all parts, each asked for with the cursor of the one before, as text.
+    /// The keys on all pages, each requested with the cursor of the page before, as text.
     private static func keys(_ index: LookupIndex, _ query: LookupListQuery) throws -> [String] {
         var query = query
         var keys: [String] = []
@@ -54,7 +54,7 @@ struct LookupIndexTests {
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `whatever changes, lists have what the events have, in order`(seed: UInt64) throws {
+    func `after any change lists have the events in order`(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let topics = Self.topics.compactMap { Topic(rawValue: $0) }
         let german = try #require(Variant(rawValue: "de"))
@@ -79,7 +79,7 @@ struct LookupIndexTests {
             let before = (topics.map { index.version(of: $0) }, index)
             index.put(key, records)
             for (topic, version) in zip(topics, before.0) where index.version(of: topic) == version {
-                // The same version: the same answer.
+                // The version is the same, so the answer is the same.
                 let query = LookupListQuery(topic: topic)
                 #expect(try Self.keys(index, query) == Self.keys(before.1, query))
             }
@@ -99,7 +99,7 @@ struct LookupIndexTests {
         }
     }
 
-    @Test func `a list says when the clock alone will change it`() throws {
+    @Test func `a list has the time at which it changes by the clock alone`() throws {
         let key = try #require(EventKey(rawValue: "e"))
         var index = LookupIndex()
         #expect(index.part(LookupListQuery(), now: Self.now).changesAt == nil)
@@ -112,7 +112,7 @@ struct LookupIndexTests {
     }
 
     @Test(arguments: ["", "x", "1.", ".e", "1.a b", "9221120237041090560.e", "18446744073709551616.e"])
-    func `text that is no cursor is none`(text: String) {
+    func `text that is not a cursor is refused`(text: String) {
         #expect(LookupIndex.Place(text: text) == nil)
     }
 }

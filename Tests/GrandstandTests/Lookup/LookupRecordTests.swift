@@ -25,7 +25,7 @@ struct LookupRecordTests {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    @Test func `the body is the interface's, byte for byte, and the tag is of its bytes`() throws {
+    @Test func `the body has exactly the documented bytes, and the tag is made from them`() throws {
         let answer = try ask(record(startsAt: now.addingTimeInterval(0.5), firstUpdateAt: now))
         #expect(
             text(answer)
@@ -35,13 +35,13 @@ struct LookupRecordTests {
         #expect(body.tag == EntityTag(of: body.bytes))
     }
 
-    @Test func `pending without a channel, over when ended or cancelled, whatever the channel is`() throws {
+    @Test func `an answer is pending without a channel, and over after an end or a cancellation`() throws {
         #expect(try ask(record(channelID: nil)) == .pending(ChannelWait()))
         #expect(try ask(record(endedAt: now)) == .over())
         #expect(try ask(record(channelID: nil, cancelledAt: now)) == .over())
     }
 
-    @Test func `a channel that opens later is asked for then, or in an hour`() throws {
+    @Test func `a channel that opens later is looked up again at that time, or in an hour`() throws {
         for (seconds, patience) in [(-1.0, 2), (0.5, 2), (2.5, 3), (3_599.2, 3_600), (1e9, 3_600)] {
             var record = record(channelID: nil)
             record.wait.opensAt = now.addingTimeInterval(seconds)
@@ -57,7 +57,7 @@ struct LookupRecordTests {
         ("BroadcastFeatureNotEnabled", "capability is off for the app"), ("InvalidToken", "refused it (InvalidToken)"),
         (nil, "APNs refused it."),
     ])
-    func `a channel that could not be made says why and when that is tried again, until then`(
+    func `a failed creation has its reason and the time of the next attempt`(
         _ reason: String?, _ words: String
     ) throws {
         let key = try #require(EventKey(rawValue: "derby"))
@@ -71,14 +71,14 @@ struct LookupRecordTests {
         #expect(wait.detail(of: key, later) == ChannelWait().detail(of: key, later))
     }
 
-    /// Audiences in their order, those that are over in brackets; what is asked for, and what is found.
+    /// Audiences in their order, with those that are over in brackets; the question; and the audience found.
     @Test(
         arguments: [
             (["", "de"], nil, ""), (["de", ""], nil, ""), (["de", "fr"], nil, "de"), (["(de)", "fr"], nil, "fr"),
             (["(de)", "(fr)"], nil, "(de)"), (["(de)", "()"], nil, "()"), (["de", "()"], nil, "()"),
             (["(de)", "fr"], "de", "(de)"), (["de", "fr"], "it", "de, fr"), (["", "de"], "it", ", de"), ([], nil, nil),
         ] as [([String], String?, String?)])
-    func `without a variant: the audience without one, else the first that is not over`(
+    func `without a variant the audience without one is found, or else the first that is not over`(
         _ audiences: [String], _ asked: String?, _ expected: String?
     ) throws {
         let records = audiences.map { text in
@@ -106,7 +106,7 @@ struct LookupRecordTests {
         #expect(found == expected)
     }
 
-    @Test func `an audience that is reached by tokens is found without a channel, whatever its lane has`() throws {
+    @Test func `an audience with delivery by token is found without a channel`() throws {
         for channelID in [nil, "abc="] {
             var record = record(channelID: channelID)
             record.delivery = .tokens
@@ -119,7 +119,7 @@ struct LookupRecordTests {
         }
     }
 
-    @Test func `an event becomes live at its start, with another tag, and stays so`() throws {
+    @Test func `an event becomes live at its start, gets another tag, and stays live`() throws {
         let start = now.addingTimeInterval(60)
         let record = record(startsAt: start)
         let before = try ask(record)
@@ -132,13 +132,13 @@ struct LookupRecordTests {
     }
 
     @Test(arguments: [("TAG", true), ("\"x\", TAG", true), ("W/TAG", true), ("*", true), ("\"x\"", false), ("", false)])
-    func `If-None-Match names the tag strongly, weakly, in a list, or as anything`(_ header: String, _ matches: Bool) {
+    func `If-None-Match may have the tag strong, weak, in a list, or as *`(_ header: String, _ matches: Bool) {
         let tag = EntityTag(of: Array("body".utf8))
         #expect(tag.matches(header.replacing("TAG", with: tag.text)) == matches)
         #expect(tag != EntityTag(of: Array("bodz".utf8)))
     }
 
-    @Test func `a name is asked for once a second, all names together as often as the budget says`() {
+    @Test func `a name is read at most once a second, and all names as often as the limit allows`() {
         var questions = RecentQuestions<String>(keep: 1, perSecond: 2, capacity: 2, now: now)
         let asked = [("a", 0), ("a", 0.9), ("b", 0.9), ("c", 0.9), ("d", 0.9), ("a", 3)].map { name, seconds in
             questions.mayAsk(name, now: now.addingTimeInterval(seconds))

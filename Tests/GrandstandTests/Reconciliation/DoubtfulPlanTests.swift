@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// An example for each rule about what one list or one refusal does not prove. Times are seconds before Apple's list was
-/// asked for.
+/// An example for each rule about what a single list or refusal does not prove. Times are seconds before Apple's list
+/// was requested.
 struct DoubtfulPlanTests {
     private static let listedAt = Date(timeIntervalSince1970: 1_000_000)
     private static let now = listedAt.addingTimeInterval(1)
@@ -45,10 +45,10 @@ struct DoubtfulPlanTests {
             LedgerSnapshot(entries: entries, unmanaged: unmanaged, listedAt: listedAt))
     }
 
-    // MARK: Whose creation it was
+    // MARK: Channels of unanswered creations
 
     @Test(arguments: [nil, 120.001])
-    func `without a list within a minute before the call nothing is taken: an alarm, and the call is made again`(
+    func `without a list in the minute before the call nothing is adopted, there is an alarm, and the call is repeated`(
         _ lacked: TimeInterval?
     ) {
         let call = Self.call()
@@ -61,7 +61,7 @@ struct DoubtfulPlanTests {
             Self.plan([call], [fresh]).conclusions([:], Self.apply, now: Self.now).actions.map(\.name) == ["settle"])
     }
 
-    @Test func `what a list after the call lacked is not the call's`() {
+    @Test func `a channel that was missing in a list after the call does not belong to the call`() {
         let call = Self.call(began: 60, settleable: 50)
         let later = Self.unmanaged("later", lacked: 50)
         let (actions, alarm) = Self.plan([call], [later]).conclusions([:], Self.apply, now: Self.now)
@@ -69,20 +69,20 @@ struct DoubtfulPlanTests {
         #expect(alarm == nil)
     }
 
-    @Test func `more channels than calls that can have made them: none is taken`() {
+    @Test func `if there are more channels than calls that can have created them, none is adopted`() {
         let early = Self.call(began: 60, settleable: 50)
         let late = Self.call(began: 30, settleable: 20)
-        // Two calls and two channels, and both came after the early call was over.
+        // Two calls and two channels. Both channels came after the early call had ended.
         let channels = [Self.unmanaged("a", seen: 20, lacked: 45), Self.unmanaged("b", seen: 20, lacked: 45)]
         let (actions, alarm) = Self.plan([early, late], channels).conclusions([:], Self.apply, now: Self.now)
         #expect(actions == [.reopen(early), .reopen(late), .contest(channels[0]), .contest(channels[1])])
         #expect(alarm == .ambiguousCreation)
     }
 
-    @Test func `a call makes way for a channel that only it can have made`() {
+    @Test func `a call leaves a channel to the only other call that can have created it`() {
         let early = Self.call(began: 60, settleable: 50)
         let late = Self.call(began: 40, settleable: 30)
-        // The first seen may be either's, the other only the early one's.
+        // The channel seen first may belong to either call, the other one only to the early call.
         let either = Self.unmanaged("either", seen: 39, lacked: 55)
         let earlys = Self.unmanaged("early", seen: 41, lacked: 55)
         let plan = Self.plan([early, late], [either, earlys])
@@ -91,7 +91,7 @@ struct DoubtfulPlanTests {
                 == [.settle(early, with: earlys), .settle(late, with: either)])
     }
 
-    @Test func `adopting and deleting, asked for by people, end the matter`() {
+    @Test func `adopting and deleting by people ends the uncertainty`() {
         let call = Self.call()
         let channel = Self.unmanaged("theirs?", seen: 40, lacked: nil)
         for (options, name) in [
@@ -111,7 +111,7 @@ struct DoubtfulPlanTests {
         #expect(old.conclusions([:], Self.apply, now: Self.now).alarm == nil)
     }
 
-    @Test func `a call does not wait for ever for a list that is whole, nor for a channel that can be read`() {
+    @Test func `a call does not wait forever for a complete list or a readable channel`() {
         let hidden = Self.entry("hidden")
         let call = Self.call(began: 200, settleable: 60)
         let young = Self.call(began: 200, settleable: 59)
@@ -125,9 +125,9 @@ struct DoubtfulPlanTests {
         #expect(silent.actions == [.reopen(call), .contest(unread)])
     }
 
-    // MARK: Doubts
+    // MARK: Refused channels
 
-    @Test func `a refused channel is read, and confirmed when Apple has it`() {
+    @Test func `a refused channel is read, and confirmed if Apple has it`() {
         let doubted = Self.entry("a", doubted: 1)
         let plan = Self.plan(listed: ["a", "b"], [doubted, Self.entry("b"), Self.entry("late", doubted: 0)])
         #expect(plan.questions(Self.apply, now: Self.now, limit: 9) == ["late", "a"])
@@ -140,7 +140,7 @@ struct DoubtfulPlanTests {
         }
     }
 
-    @Test func `a refused channel that Apple has and does not list is confirmed; one it does not have is missing`() {
+    @Test func `a refused channel that Apple has but does not list is confirmed, and one that Apple does not have is missing`() {
         let doubted = Self.entry("a", doubted: 1)
         let plan = Self.plan(listed: ["b"], [doubted, Self.entry("b")])
         let hidden = plan.conclusions(["a": .exists(.noMessageStored)], Self.apply, now: Self.now)
@@ -149,9 +149,9 @@ struct DoubtfulPlanTests {
         #expect(plan.conclusions(["a": .gone], Self.apply, now: Self.now).actions == [.markMissing(doubted)])
     }
 
-    // MARK: What is listed again
+    // MARK: Channels that are listed again
 
-    @Test func `only what Apple confirmed to have deleted is deleted again`() {
+    @Test func `only a channel whose deletion Apple confirmed is deleted again`() {
         let asked = Self.entry("asked", .deleted, confirmed: true)
         let lost = Self.entry("lost", .deleted)
         let wanted = Self.entry("wanted", .deleted, wanted: true)
@@ -164,7 +164,7 @@ struct DoubtfulPlanTests {
         }
     }
 
-    @Test func `of two that served one event, the newer serves it again`() {
+    @Test func `of two channels that served one event the newer serves it again`() {
         let older = Self.entry("older", .deleted, wanted: true)
         let newer = Self.entry("newer", .deleted, wanted: true)
         let plan = Self.plan(listed: ["older", "newer"], [older, newer])

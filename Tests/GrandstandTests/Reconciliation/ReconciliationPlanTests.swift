@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// An example for each rule of the plan. Times are seconds before Apple's list was asked for.
+/// An example for each rule of the plan. Times are seconds before Apple's list was requested.
 struct ReconciliationPlanTests {
     private static let listedAt = Date(timeIntervalSince1970: 100_000)
     private static let now = listedAt.addingTimeInterval(1)
@@ -20,7 +20,7 @@ struct ReconciliationPlanTests {
             deletionConfirmed: state == .deleted)
     }
 
-    /// A creation whose outcome is not known; with `settleable` below zero it is under way.
+    /// A creation whose outcome is not known. If `settleable` is negative, the call may still be running.
     private static func call(
         _ policy: StoragePolicy = .noMessageStored, began: TimeInterval = 60, settleable: TimeInterval = 50
     ) -> LedgerSnapshot.Entry {
@@ -30,14 +30,14 @@ struct ReconciliationPlanTests {
             settleableAt: ago(settleable))
     }
 
-    /// A list shortly before the calls lacked it.
+    /// It was missing in a list shortly before the calls.
     private static func unmanaged(
         _ channelID: String, seen: TimeInterval = 40, _ policy: StoragePolicy? = nil
     ) -> UnmanagedChannel {
         UnmanagedChannel(channelID: channelID, firstSeenAt: ago(seen), lackedAt: ago(65), storagePolicy: policy)
     }
 
-    /// The plan for a list that has `listed` and the unmanaged.
+    /// The plan for a list with `listed` and the unmanaged channels.
     private static func plan(
         listed: [String] = [], _ entries: [LedgerSnapshot.Entry] = [], unmanaged: [UnmanagedChannel] = []
     ) -> ReconciliationPlan {
@@ -51,20 +51,20 @@ struct ReconciliationPlanTests {
         _ options: ReconciliationOptions = apply
     ) -> [ReconciliationAction] { plan.conclusions(readings, options, now: now).actions }
 
-    // MARK: Presence and absence
+    // MARK: Listed and missing channels
 
-    @Test func `what the ledger keeps and Apple lists is matched, and nothing is to be done`() {
+    @Test func `channels in the ledger and in Apple's list match, and nothing is done`() {
         let plan = Self.plan(
             listed: ["a", "b", "c"], [Self.entry("a"), Self.entry("b", .retiring), Self.entry("c", .deleting)])
         #expect(plan.matched == 3)
-        // One that is being deleted need not be listed.
+        // A channel that is being deleted need not be listed.
         #expect(plan.expected.count == 2)
         #expect(plan.vanished.isEmpty)
         #expect(plan.questions(Self.apply, now: Self.now, limit: 500).isEmpty)
         #expect(Self.actions(plan).isEmpty)
     }
 
-    @Test func `absence from the list makes a question; only Apple's own word makes a channel missing`() {
+    @Test func `a channel that is not listed is read, and only Apple's answer makes it missing`() {
         let gone = Self.entry("gone")
         let retiring = Self.entry("retiring", .retiring)
         let plan = Self.plan(
@@ -78,19 +78,20 @@ struct ReconciliationPlanTests {
         #expect(alarm == nil)
     }
 
-    @Test func `what became active after the list was asked for need not be in it`() {
+    @Test func `a channel that became active after the list was requested need not be listed`() {
         let plan = Self.plan(listed: ["a"], [Self.entry("a"), Self.entry("new", changed: 0)])
         #expect(plan.expected.map(\.channelID) == ["a"])
         #expect(plan.vanished.isEmpty)
     }
 
-    @Test func `a channel that exists and is not listed makes absence worthless`() {
+    @Test func `if an existing channel is not listed the list proves no absence`() {
         let gone = Self.entry("gone")
         let call = Self.call()
         let plan = Self.plan(listed: ["here"], [Self.entry("here"), gone, Self.entry("hidden"), call])
         let (actions, alarm) = plan.conclusions(
             ["gone": .gone, "hidden": .exists(.noMessageStored)], Self.apply, now: Self.now)
-        // What Apple said of the one holds; that the call made nothing would be a conclusion from absence.
+        // Apple's answer about the one channel counts. That the call created nothing would only be concluded from the
+        // list.
         #expect(actions == [.markMissing(gone)])
         #expect(alarm == .listIncomplete)
         let whole = plan.conclusions(["gone": .gone, "hidden": .unknown], Self.apply, now: Self.now)
@@ -98,7 +99,7 @@ struct ReconciliationPlanTests {
         #expect(whole.alarm == nil)
     }
 
-    @Test func `when everything vanished at once there is an alarm and a plan, and no question`() {
+    @Test func `if all channels vanished at once there is an alarm, and no channel is read`() {
         let bound = Self.entry("a")
         let plan = Self.plan(
             [bound, Self.entry("b", event: nil), Self.call()], unmanaged: [Self.unmanaged("x", .noMessageStored)])
@@ -106,7 +107,7 @@ struct ReconciliationPlanTests {
         var options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
         #expect(plan.questions(options, now: Self.now, limit: 500).isEmpty)
         let (actions, alarm) = plan.conclusions(["a": .gone, "b": .gone], options, now: Self.now)
-        // Nothing else is done, and a channel by hand is nobody's to make again.
+        // Nothing else is done, and a channel that was created by hand is not created again.
         #expect(actions == [.recreate(bound)])
         #expect(alarm == .capabilityOff)
 
@@ -118,7 +119,7 @@ struct ReconciliationPlanTests {
         #expect(forced.alarm == nil)
     }
 
-    @Test func `the only known channel is every known channel: the same rule holds for one as for several`() {
+    @Test func `a single known channel counts as all channels`() {
         let only = Self.entry("a")
         let alone = Self.plan([only])
         #expect(alone.everythingVanished)
@@ -129,12 +130,12 @@ struct ReconciliationPlanTests {
         let recreate = ReconciliationOptions(apply: true, recreate: true)
         #expect(alone.questions(recreate, now: Self.now, limit: 500) == ["a"])
         #expect(Self.actions(alone, ["a": .gone], recreate) == [.markMissing(only)])
-        // Another known channel is listed, so the list is this app's: what vanished is replaced.
+        // Another known channel is listed, so the list is this app's, and the missing channel is replaced.
         let beside = Self.plan(listed: ["b"], [only, Self.entry("b")])
         #expect(!beside.everythingVanished)
         #expect(Self.actions(beside, ["a": .gone]) == [.markMissing(only)])
         #expect(!Self.plan([]).everythingVanished)
-        // Apple refused a message to it by name: the capability is on, and the channel is gone.
+        // Apple refused a message to this channel by name, so the capability is on and the channel is gone.
         var refused = Self.entry("a")
         refused.doubtedAt = Self.now.addingTimeInterval(-1_000_000)
         #expect(!Self.plan([refused, Self.entry("b")]).everythingVanished)
@@ -148,7 +149,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(Self.plan([missing])).isEmpty)
     }
 
-    @Test func `a channel deleted before the list was asked for and listed is deleted again`() {
+    @Test func `a channel deleted before the list was requested, but listed, is deleted again`() {
         let deleted = Self.entry("a", .deleted)
         let late = Self.entry("b", .deleted, changed: 0)
         let plan = Self.plan(listed: ["a", "b", "c"], [deleted, late, Self.entry("c", .deleting)])
@@ -157,13 +158,14 @@ struct ReconciliationPlanTests {
 
     // MARK: Creations without an answer
 
-    @Test func `what a creation under way may be making is neither unmanaged nor touched`() {
+    @Test func `a channel that a running creation may have made is neither unmanaged nor changed`() {
         let before = Self.unmanaged("before", seen: 31, .noMessageStored)
         let plan = Self.plan(
             [Self.call(began: 30, settleable: -10)],
             unmanaged: [
                 before, Self.unmanaged("at", seen: 30, .noMessageStored),
-                // The other policy too: what the call is for is known here, what the channel is may not be.
+                // This also holds for the other policy. The policy of the call is known, but that of the channel may
+                // not be.
                 Self.unmanaged("after", seen: 5, .mostRecentMessageStored),
             ])
         #expect(plan.unmanaged == [before])
@@ -171,11 +173,11 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan, [:], options) == [.deleteUnmanaged(before)])
         let adopting = ReconciliationOptions(apply: true, adopt: true)
         #expect(Self.actions(plan, [:], adopting) == [.adopt(before)])
-        // Nobody waits for an answer that a second look would bring.
+        // No creation waits for an answer that reading again would give.
         #expect(!plan.leavesUnanswered([]))
     }
 
-    @Test func `an unanswered creation gets the channel of its policy that was first seen after its call`() {
+    @Test func `an unanswered creation gets the first channel of its policy that was seen after its call`() {
         let call = Self.call(.mostRecentMessageStored, began: 60)
         let plan = Self.plan(
             [call],
@@ -196,7 +198,7 @@ struct ReconciliationPlanTests {
                 == [.settle(call, with: Self.unmanaged("second", seen: 30, .mostRecentMessageStored))])
     }
 
-    @Test func `two calls get two channels, the earlier call the earlier one`() {
+    @Test func `of two calls and two channels the earlier call gets the earlier channel`() {
         let early = Self.call(began: 60)
         let late = Self.call(began: 45)
         let first = Self.unmanaged("first", seen: 50, .noMessageStored)
@@ -205,7 +207,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan) == [.settle(early, with: first), .settle(late, with: second)])
     }
 
-    @Test func `of two calls and one channel, the other call made nothing`() {
+    @Test func `of two calls and one channel the other call created nothing`() {
         let early = Self.call(began: 60)
         let late = Self.call(began: 55)
         let only = Self.unmanaged("only", .noMessageStored)
@@ -213,44 +215,44 @@ struct ReconciliationPlanTests {
             Self.actions(Self.plan([early, late], unmanaged: [only])) == [.settle(early, with: only), .reopen(late)])
     }
 
-    @Test func `a creation that no channel fits is opened again`() {
+    @Test func `a creation without a fitting channel is repeated`() {
         let call = Self.call()
         #expect(Self.actions(Self.plan([call])) == [.reopen(call)])
         let plan = Self.plan(
             [call],
             unmanaged: [Self.unmanaged("before", seen: 61), Self.unmanaged("other", .mostRecentMessageStored)])
         #expect(Self.actions(plan) == [.reopen(call)])
-        // Gone between the list and the reading: it is nobody's.
+        // Gone between the list and the reading, so it belongs to nobody.
         #expect(Self.actions(Self.plan([call], unmanaged: [Self.unmanaged("x")]), ["x": .gone]) == [.reopen(call)])
     }
 
-    @Test func `a creation waits while the list cannot tell`() {
+    @Test func `a creation waits while the list cannot decide`() {
         let call = Self.call(began: 60, settleable: 0)
         #expect(Self.actions(Self.plan([call])) == [.reopen(call)])
         #expect(Self.actions(Self.plan([Self.call(began: 60, settleable: -0.001)])).isEmpty)
     }
 
-    @Test func `a creation waits while a channel that may be its own is not read`() {
+    @Test func `a creation waits while a channel that may belong to it was not read`() {
         let plan = Self.plan([Self.call()], unmanaged: [Self.unmanaged("x")])
         #expect(Self.actions(plan).isEmpty)
         #expect(Self.actions(plan, ["x": .unknown]).isEmpty)
         #expect(plan.leavesUnanswered([]))
     }
 
-    @Test func `a creation waits while a channel may be another's that is under way, and the list is read again`() {
+    @Test func `a creation waits while a channel may belong to another running call, and the list is read again`() {
         let call = Self.call(began: 60)
         let underWay = Self.call(began: 30, settleable: -10)
         let plan = Self.plan([call, underWay], unmanaged: [Self.unmanaged("x", seen: 20, .noMessageStored)])
         #expect(Self.actions(plan).isEmpty)
         #expect(plan.leavesUnanswered([]) && !plan.leavesUnanswered([.reopen(call)]))
-        // A channel of the other policy is not the one.
+        // A channel of the other policy does not fit.
         let other = Self.plan([call, underWay], unmanaged: [Self.unmanaged("x", seen: 20, .mostRecentMessageStored)])
         #expect(Self.actions(other) == [.reopen(call)])
     }
 
     // MARK: Unmanaged channels
 
-    @Test func `without options unmanaged channels are only told of`() {
+    @Test func `without options unmanaged channels are only reported`() {
         let channel = Self.unmanaged("x", seen: 90_000, .noMessageStored)
         let plan = Self.plan(unmanaged: [channel])
         #expect(plan.unmanaged == [channel])
@@ -258,7 +260,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan).isEmpty)
     }
 
-    @Test func `what is in the ledger meanwhile is not unmanaged, nor what is not listed any more`() {
+    @Test func `a channel that is now in the ledger, or no longer listed, is not unmanaged`() {
         let plan = ReconciliationPlan(
             ChannelListing(channelIDs: ["known"]),
             LedgerSnapshot(
@@ -269,7 +271,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan, ["known": .exists(.noMessageStored)], options).isEmpty)
     }
 
-    @Test func `adoption wants the policy from Apple, and comes before deletion`() {
+    @Test func `an adoption needs the policy from Apple, and comes before a deletion`() {
         let options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
         let plan = Self.plan(
             unmanaged: [
@@ -287,7 +289,7 @@ struct ReconciliationPlanTests {
             ])
     }
 
-    @Test func `deletion waits for the end of the grace`() {
+    @Test func `a deletion waits for the end of the grace period`() {
         let old = Self.unmanaged("old", seen: 599, .noMessageStored)
         let plan = Self.plan(unmanaged: [old, Self.unmanaged("young", seen: 598.999)])
         let options = ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 600)
@@ -295,7 +297,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan, ["young": .exists(.noMessageStored)], options) == [.deleteUnmanaged(old)])
     }
 
-    @Test func `one budget bounds all deletions of a run`() {
+    @Test func `one limit applies to all deletions of a run`() {
         let deleted = ["a", "b"].map { Self.entry($0, .deleted) }
         let unmanaged = ["x", "y", "z"].map { Self.unmanaged($0, .noMessageStored) }
         let plan = Self.plan(listed: ["a", "b"], deleted, unmanaged: unmanaged)
@@ -309,7 +311,7 @@ struct ReconciliationPlanTests {
         #expect(names(100) == ["a", "b", "x", "y", "z"])
     }
 
-    @Test func `questions are as many as allowed, what vanished first`() {
+    @Test func `at most the allowed number of channels are read, missing ones first`() {
         let plan = Self.plan(
             listed: ["here"], [Self.entry("here"), Self.entry("gone"), Self.entry("lost")],
             unmanaged: [Self.unmanaged("x"), Self.unmanaged("y")])
@@ -318,7 +320,7 @@ struct ReconciliationPlanTests {
         #expect(plan.questions(options, now: Self.now, limit: 0).isEmpty)
     }
 
-    @Test func `a dry run shows the plan without asking for policies`() {
+    @Test func `a dry run shows the plan without reading policies`() {
         let channel = Self.unmanaged("x")
         let plan = Self.plan(unmanaged: [channel])
         let adopting = ReconciliationOptions(apply: false, adopt: true)

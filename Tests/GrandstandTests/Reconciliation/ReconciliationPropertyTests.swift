@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// Invariants of the plan for every ledger, every list and every answer. A failure names its seed.
+/// Invariants of the plan for any ledger, list and answers. A failure names its seed.
 struct ReconciliationPropertyTests {
     @Test func `whatever is listed, known and read, a plan does no harm`() throws {
         var seen: Set<String> = []
@@ -15,7 +15,7 @@ struct ReconciliationPropertyTests {
             seen.formUnion(actions.map(\.name))
             if let alarm { seen.insert(alarm.rawValue) }
         }
-        // Random scenes that never came to something would show nothing of it.
+        // Random cases in which some rule never applied would prove nothing about it.
         #expect(
             seen == [
                 "mark-missing", "restore", "confirm", "release", "delete-again", "settle", "reopen", "contest", "adopt",
@@ -23,7 +23,7 @@ struct ReconciliationPropertyTests {
             ])
     }
 
-    @Test func `questions are asked once each, within the limit, and only of channels in doubt`() throws {
+    @Test func `each channel in doubt is read once, within the limit, and no other is read`() throws {
         for seed in UInt64(1)...4_000 {
             let scene = ReconciliationScene(seed: seed)
             let limit = Int(seed % 7)
@@ -37,7 +37,7 @@ struct ReconciliationPropertyTests {
         }
     }
 
-    @Test func `others make and delete channels, Apple refuses and forgets: no channel is taken or lost`() throws {
+    @Test func `while others create and delete channels and Apple refuses and forgets, no channel is wrongly adopted or lost`() throws {
         var seen: Set<String> = []
         for seed in UInt64(1)...3_000 {
             var world = ReconciliationWorld(seed: seed, isTroubled: true)
@@ -49,7 +49,7 @@ struct ReconciliationPropertyTests {
         #expect(seen.isSuperset(of: ["settle", "reopen", "contest", "confirm", "release", "restore", "mark-missing"]))
     }
 
-    @Test func `with nothing else changing, reconciling ends, and every event has one channel of its own`() throws {
+    @Test func `without other changes reconciling ends, and every event has its own channel`() throws {
         for seed in UInt64(1)...3_000 {
             var world = ReconciliationWorld(seed: seed)
             let rounds = world.rounds

@@ -2,8 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A ledger, a list, readings and options that have nothing to do with each other, except that the ledger holds no
-/// channel twice.
+/// A ledger, a list, answers and options, independent of each other, except that the ledger has no channel twice.
 struct ReconciliationScene {
     var snapshot = LedgerSnapshot(entries: [], unmanaged: [], listedAt: sceneTime)
     var listing = ChannelListing(channelIDs: [])
@@ -29,7 +28,7 @@ struct ReconciliationScene {
             if random.chance(0.95) { listing.channelIDs.append(channelID) }
             snapshot.unmanaged.append(Self.unmanaged(channelID, &random))
         }
-        // One that is recorded while the list is taken down can be on both sides.
+        // A channel that is recorded while the list is being written can be on both sides.
         if let known = snapshot.entries.first?.channelID, random.chance(0.2) {
             snapshot.unmanaged.append(Self.unmanaged(known, &random))
         }
@@ -41,7 +40,7 @@ struct ReconciliationScene {
         }
     }
 
-    /// Small numbers, so that they meet.
+    /// Small numbers, so that equal ones occur.
     private static func moment(_ random: inout SplitMix64) -> Date {
         sceneTime.addingTimeInterval(Double(Int.random(in: -12...1, using: &random)))
     }
@@ -72,7 +71,7 @@ struct ReconciliationScene {
             storagePolicy: random.chance(0.6) ? random.policy() : nil, isContested: random.chance(0.1))
     }
 
-    /// What is wrong with these actions; `nil`: nothing.
+    /// The mistake in these actions; `nil`: there is none.
     func harm(in actions: [ReconciliationAction], _ alarm: ReconciliationReport.Alarm?) -> String? {
         let listed = Set(listing.channelIDs)
         let managed = Set(snapshot.entries.filter { $0.state != .deleted }.compactMap(\.channelID))
@@ -146,7 +145,7 @@ struct ReconciliationScene {
             && call.settleableAt.map { $0 <= snapshot.listedAt } == true
     }
 
-    /// Whether the channel came after the call and before its outcome counted as known.
+    /// Whether the channel came after the call and before the outcome was settled.
     private func mayHaveMade(_ call: LedgerSnapshot.Entry, _ channel: UnmanagedChannel) -> Bool {
         guard call.state == .creating, let calledAt = call.calledAt, calledAt <= channel.firstSeenAt else {
             return false
@@ -156,7 +155,7 @@ struct ReconciliationScene {
 
     private func isUnderWay(_ call: LedgerSnapshot.Entry) -> Bool { call.calledAt != nil && !isSettleable(call) }
 
-    /// Channels of the list that nobody knows, as they were read, without those a call under way may be making.
+    /// The unmanaged channels of the list as they were read, without those that a running call may have created.
     private var free: [UnmanagedChannel] {
         snapshot.unmanaged.compactMap { channel in
             var channel = channel
@@ -168,7 +167,7 @@ struct ReconciliationScene {
         }
     }
 
-    /// How many more channels than calls there are, of those that calls of this policy may have made.
+    /// How many channels exist beyond the number of calls with this policy that may have created them.
     private func rivals(_ policy: StoragePolicy) -> Int {
         let calls = snapshot.entries.filter { isSettleable($0) && $0.storagePolicy == policy }
         return free.count { channel in
@@ -176,7 +175,7 @@ struct ReconciliationScene {
         } - calls.count
     }
 
-    /// Why an unmanaged channel must be left alone.
+    /// Why an unmanaged channel must not be changed.
     private func harmOfTaking(_ channel: UnmanagedChannel, _ listed: Set<String>, needsPolicy: Bool = true) -> String? {
         if !listed.contains(channel.channelID) { return "takes what is not listed" }
         if snapshot.entries.contains(where: { $0.channelID == channel.channelID }) { return "takes what is known" }
@@ -186,8 +185,8 @@ struct ReconciliationScene {
         return isAnothers ? "takes what a creation under way may be making" : nil
     }
 
-    /// Whether another list may tell more of the call: what it may have made is not read, or was given to nobody and is
-    /// not shown to people either.
+    /// Whether another list may tell more about the call: a channel that it may have created was not read, or was given
+    /// to nobody and is not shown to people either.
     private func mayYetTell(_ call: LedgerSnapshot.Entry, _ listed: Set<String>) -> Bool {
         let (actions, _) = plan.conclusions(readings, options, now: now)
         let decided = Set(actions.compactMap { $0.unmanaged?.channelID })

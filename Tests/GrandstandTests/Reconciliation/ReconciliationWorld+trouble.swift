@@ -4,7 +4,7 @@ internal import Grandstand
 
 /// Actions of other systems, and faults.
 extension ReconciliationWorld {
-    /// Four minutes in which others are at work, and ours without luck.
+    /// Four minutes in which other systems are active and calls fail.
     mutating func trouble() {
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             let policy = random.policy()
@@ -12,7 +12,7 @@ extension ReconciliationWorld {
             now += 1
         }
         if random.chance(0.3), let victim = others.keys.sorted().randomElement(using: &random) { apple[victim] = nil }
-        // A list that is read before a creation is asked for, or not, or long before.
+        // The list may be requested before a creation, or long before it.
         if random.chance(0.7) { witness() }
         now += random.pick([0, 5, 59, 61])
         for index in ledger.indices where ledger[index].state == .creating && ledger[index].calledAt == nil {
@@ -23,7 +23,7 @@ extension ReconciliationWorld {
             let policy = random.policy()
             others[make(policy)] = (now, policy)
         }
-        // A message that Apple refused for want of its channel: rightly or not.
+        // APNs refuses a message because of the channel, rightly or wrongly.
         for index in ledger.indices where ledger[index].state == .active && random.chance(0.3) {
             ledger[index].doubtedAt = now
             if random.chance(0.4), let channelID = ledger[index].channelID { apple[channelID] = nil }
@@ -41,7 +41,7 @@ extension ReconciliationWorld {
         }
     }
 
-    /// A creation without an answer: it made a channel, or none.
+    /// A creation without an answer. It created a channel or not.
     private mutating func call(_ index: Int) {
         let entry = ledger[index]
         now += 1
@@ -50,8 +50,8 @@ extension ReconciliationWorld {
         ledger[index].settleableAt = now.addingTimeInterval(2)
     }
 
-    /// Whether what others made could not be told from what a call of ours would have made: a list within a minute before
-    /// the call lacked it, and the call made nothing. Nothing that Apple tells shows the difference.
+    /// Whether channels of others look exactly like those of a call: a list in the minute before the call lacked them,
+    /// and the call created nothing. Nothing that Apple returns shows the difference.
     func isIndistinguishable(_ channelID: String) -> Bool {
         guard let (born, policy) = others[channelID] else { return true }
         return calls.values.contains { call in

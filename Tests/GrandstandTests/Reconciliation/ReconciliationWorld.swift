@@ -2,11 +2,12 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Apple, the ledger and the workers that do what the ledger asks for; in a troubled world also others who make and
-/// delete channels of the app, creations without an answer, refused messages, and an Apple that for once does not know a
-/// channel it has. Otherwise Apple answers every reading with the truth.
+/// Apple, the ledger, and the workers that carry out the ledger's intents. With trouble there are also others who
+/// create and delete the app's channels, creations without an answer, refused messages, and an Apple that once does not
+/// know a channel it has. Otherwise Apple answers correctly.
 struct ReconciliationWorld: CustomStringConvertible {
-    /// Rounds without any change after which nothing more will come: longer than any grace and any call.
+    /// The number of rounds without a change after which nothing more will happen. It is longer than any grace period
+    /// and any call.
     static let quietRounds = 4
 
     var apple: [String: StoragePolicy] = [:]
@@ -17,18 +18,18 @@ struct ReconciliationWorld: CustomStringConvertible {
     var readLimit: Int
     var now = sceneTime
     var random: SplitMix64
-    /// Words of what was done and warned of.
+    /// A log of what was done and warned of.
     var seen: Set<String> = []
     var made = 0
-    /// When the last list was asked for.
+    /// The time when the last list was requested.
     var askedAt: Date?
-    /// Channels that others made, and when.
+    /// The channels that others created, with their times.
     var others: [String: (at: Date, policy: StoragePolicy)] = [:]
-    /// Calls without an answer, and what came of them; `decidedAt` once the ledger has concluded something.
+    /// Calls without an answer, and their outcome. `decidedAt` is set when the ledger has decided.
     var calls: [UUID: (at: Date, policy: StoragePolicy, made: String?, decidedAt: Date?)] = [:]
-    /// The first wrong that was done.
+    /// The first mistake.
     var wrong: String?
-    /// Rounds in which there is trouble.
+    /// The number of rounds with trouble.
     var troubles = 0
 
     private static let troubledRounds = 5
@@ -84,7 +85,7 @@ struct ReconciliationWorld: CustomStringConvertible {
             let isThere = state == .missing || state == .deleted ? random.chance(0.3) : !random.chance(vanishing)
             if !isThere, let channelID = entry.channelID { apple[channelID] = nil }
         } else if key == nil || random.chance(0.7) {
-            // A call without an answer: perhaps still under way, perhaps it made a channel, perhaps that was seen.
+            // A call without an answer. It may still be running, and may have created a channel that was seen or not.
             let calledAt = ago(1...900)
             entry.calledAt = calledAt
             entry.settleableAt = random.chance(0.7) ? calledAt.addingTimeInterval(1) : now.addingTimeInterval(90)
@@ -103,16 +104,17 @@ struct ReconciliationWorld: CustomStringConvertible {
         ledger.append(entry)
     }
 
-    /// More than it may take: the budget and the limit of readings spread the work over several rounds.
+    /// More channels than one round may handle. The limits on deletions and readings spread the work over several
+    /// rounds.
     var rounds: Int {
         let channels = made + ledger.count
         let slowest = max(1, min(options.deleteBudget == 0 ? .max : options.deleteBudget, readLimit))
         return 6 + troubles + 2 * (channels + slowest - 1) / slowest + Self.quietRounds
     }
 
-    /// One round, four minutes long.
+    /// One round of four minutes.
     ///
-    /// - Returns: whether nothing was done in it.
+    /// - Returns: whether nothing was done.
     mutating func reconcile() -> Bool {
         var worked = work()
         var forgotten: String?
@@ -120,7 +122,7 @@ struct ReconciliationWorld: CustomStringConvertible {
             troubles -= 1
             worked = true
             trouble()
-            // For once Apple neither lists nor knows one of ours.
+            // Once, Apple neither lists nor knows one of our channels.
             if random.chance(0.3) {
                 forgotten = ledger.filter { $0.state == .active }.compactMap(\.channelID).randomElement(using: &random)
             }
@@ -139,13 +141,13 @@ struct ReconciliationWorld: CustomStringConvertible {
         now += 1
         seen.formUnion(actions.map(\.name))
         if alarm == .capabilityOff {
-            // Somebody looked, and says that it is true.
+            // A person has checked it and confirms it.
             options.recreate = true
         } else {
             for action in actions { carryOut(action) }
         }
         now += 240
-        // An alarm about what others may have made is for people.
+        // An alarm about channels of others needs a person.
         return !worked && actions.isEmpty && (alarm == nil || alarm == .ambiguousCreation)
     }
 
@@ -177,7 +179,7 @@ struct ReconciliationWorld: CustomStringConvertible {
             listedAt: listedAt)
     }
 
-    /// What the ledger's workers do by themselves: open intents, deletions, replacements.
+    /// The ledger's workers: open intents, deletions, replacements.
     private mutating func work() -> Bool {
         var worked = false
         for index in ledger.indices {
@@ -268,7 +270,7 @@ struct ReconciliationWorld: CustomStringConvertible {
                 storagePolicy: channel.storagePolicy ?? .noMessageStored, eventKey: nil, changedAt: now))
     }
 
-    /// What is wrong with the world now that all is done; `nil`: nothing.
+    /// The mistake in the final state; `nil`: there is none.
     var fault: String? {
         if let wrong { return wrong }
         for event in events {
@@ -285,7 +287,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         if Set(held).count != held.count { return "two rows hold one channel" }
         let kept = Set(ledger.filter { $0.state == .active || $0.state == .retiring }.compactMap(\.channelID))
         if !kept.isSubset(of: apple.keys) { return "kept, and not at Apple: \(kept.subtracting(apple.keys))" }
-        // Without leave nothing is taken over or deleted; with it, nothing is left.
+        // Without permission nothing is adopted or deleted. With it, no unmanaged channel is left.
         let cleans = options.adopt || options.deleteUnmanaged && options.deleteBudget > 0
         let isStrange: (String) -> Bool = { id in
             cleans && !held.contains(id)

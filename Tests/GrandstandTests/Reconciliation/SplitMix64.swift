@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// SplitMix64, so that a seed is a case.
+/// SplitMix64, so that each seed is a repeatable case.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 
@@ -26,5 +26,5 @@ struct SplitMix64: RandomNumberGenerator {
     }
 }
 
-/// When the list of every scene was asked for, and when every world begins.
+/// The time when every scene's list is requested, and when every world begins.
 let sceneTime = Date(timeIntervalSince1970: 1_000_000)

@@ -8,7 +8,7 @@ internal import Testing
 struct RehearsalContentTests {
     private static func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    /// As the API shows it.
+    /// A content type as the API shows it.
     private static let declared = #"""
         {"bundleId": "com.example.Stadium", "attributesType": "Match", "check": "refuse", "versions": [
             {"name": "1.0", "schema": {"type": "object", "additionalProperties": false, "required": ["home", "team"],
@@ -32,7 +32,7 @@ struct RehearsalContentTests {
             try Contract.ContentTypeDraft(json: try value(declared)))
     }
 
-    @Test func `the mark is decoded by every version and is no news, and quiet changes are as fast as the day`() throws
+    @Test func `every version decodes the marker, the marker rings nothing, and quiet intervals follow the speed of the day`() throws
     {
         let content = try Self.content()
         let declaration = content.declaration(marked: "rehearsal", speed: 30)
@@ -50,7 +50,7 @@ struct RehearsalContentTests {
         #expect(hasty.rules.quietInterval == 1)
     }
 
-    @Test func `a type without rules has the mark's alone`() throws {
+    @Test func `for a type without rules the content has only the marker`() throws {
         let declared = #"{"check": "warn", "versions": [{"name": "1", "schema": {}}], "stamp": null, "rules": null}"#
         let content = try RehearsalContent(
             try #require(BundleID(rawValue: "com.example.Stadium")), "Match",
@@ -69,7 +69,7 @@ struct RehearsalContentTests {
         #expect(example["period"]?.string == "first")
     }
 
-    @Test func `each rule in turn makes a content that rings, if its change can be decoded`() throws {
+    @Test func `each rule in turn gives a content that rings, if its change can be decoded`() throws {
         let content = try Self.content()
         var state = try #require(content.example)
         var rules: [Int?] = []
@@ -79,7 +79,7 @@ struct RehearsalContentTests {
             #expect(content.type.faults(of: next.bytes, at: "") == [])
             state = next
         }
-        // Nothing is left to decrease, so that turn is the next rule's; a half begins once.
+        // No value is left to decrease, so the next rule has its turn. The second half begins once.
         #expect(rules == [0, 2, 3, 3, 4, 0])
     }
 }

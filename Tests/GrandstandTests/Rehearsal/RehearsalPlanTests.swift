@@ -24,7 +24,7 @@ struct RehearsalPlanTests {
         try #require(RehearsalPlan(playing: playing, others: others, day: day, messages: messages, speed: speed))
     }
 
-    @Test func `updates are spread over an event, its end is the last`() throws {
+    @Test func `updates are spread over an event, and its end is the last message`() throws {
         let script = try #require(try Self.plan([Self.event("derby", 18, 20)]).scripts.first)
         #expect(script.isPlayed)
         #expect(script.messages.map(\.at) == [18, 18.5, 19, 19.5, 20].map(Self.at))
@@ -36,7 +36,7 @@ struct RehearsalPlanTests {
         #expect(none.messages.map(\.isEnd) == [true])
     }
 
-    @Test func `a recorded feed has its own times, its last state is the end and none is after the event`() throws {
+    @Test func `a recorded feed keeps its times, its last state is the end, and none is after the event`() throws {
         let plan = try #require(
             RehearsalPlan(
                 playing: [Self.event("derby", 18, 20)], others: [], day: Self.day, messages: 40,
@@ -46,24 +46,24 @@ struct RehearsalPlanTests {
         #expect(script.messages.map(\.isEnd) == [false, false, true])
     }
 
-    @Test func `an event without an end takes two hours, one that ends before it starts as well`() throws {
+    @Test func `an event without an end, or with an end before its start, takes two hours`() throws {
         let plan = try Self.plan([Self.event("a", 18), Self.event("b", 19, 10)])
         #expect(plan.scripts.map { $0.messages.last?.at } == [Self.at(20), Self.at(21)])
         #expect(plan.ends == Self.at(21))
     }
 
-    @Test func `it begins shortly before what happens first, and not at midnight`() throws {
+    @Test func `a rehearsal begins shortly before its first action, not at midnight`() throws {
         #expect(try Self.plan([Self.event("a", 18, 20)]).begins == Self.at(17.75))
-        // Channels that open on the day are waited for; those of the day before are open by then.
+        // Channels that open on the day are awaited. Those of the day before are already open.
         #expect(try Self.plan([Self.event("a", 18, 20, opens: 12)]).begins == Self.at(12))
         #expect(try Self.plan([Self.event("a", 18, 20, opens: -6)]).begins == Self.at(17.75))
-        // Channels are made in real time, however fast the day goes.
+        // Channels are created in real time, however fast the day runs.
         let fast = try Self.plan([Self.event("a", 18, 20)], speed: 3_600)
         #expect(fast.begins == Self.at(16))
         #expect(RehearsalPlan(playing: [], others: [], day: Self.day, messages: 1, speed: 60) == nil)
     }
 
-    @Test func `times become moments and moments times`() throws {
+    @Test func `times of the day become real times and back`() throws {
         let plan = try Self.plan([Self.event("a", 18, 20)])
         let base = Date(timeIntervalSince1970: 1_000)
         #expect(plan.moment(of: Self.at(18.75), since: base) == Date(timeIntervalSince1970: 1_060))
@@ -72,7 +72,7 @@ struct RehearsalPlanTests {
         #expect(plan.outageSeconds == 13.5)
     }
 
-    @Test func `others hold their places until their end, if they can`() throws {
+    @Test func `other events hold their places until their end if they can`() throws {
         let others = [
             Self.event("before", 10, 12), Self.event("beside", 17, 19), Self.event("later", 23, 25),
             Self.event("opens later", 40, 42, opens: 30), Self.event("open since long", 40, 42, opens: -90),
@@ -84,19 +84,19 @@ struct RehearsalPlanTests {
         #expect(silent[0].messages.map(\.isEnd) == [true])
     }
 
-    @Test func `a fault comes when half of the messages are sent`() throws {
+    @Test func `a fault comes after half of the messages`() throws {
         let plan = try Self.plan([Self.event("a", 12, 14), Self.event("b", 18, 20)], messages: 2)
         #expect(plan.faultAt == Self.at(18))
     }
 
-    @Test func `what a day comes to is noticed`() {
+    @Test func `problems of a day are reported`() {
         let notices = RehearsalNotice.all(of: [
             Self.event("a", 12, 14, topics: ["league", "a"]), Self.event("b", 13, 15, topics: ["league"]),
             Self.event("c", 14, 16, topics: ["league"]), Self.event("d", 1, topics: []), Self.event("e", 1, 10),
         ])
         #expect(notices.map(\.kind) == [.noEnd, .noFollowers, .tooLong, .overlap])
         #expect(notices.map(\.subject) == ["d", "d", "e", "league"])
-        // At 13:00 the first two are on; when the third starts, the first has ended.
+        // At 13:00 the first two are on. When the third starts, the first has ended.
         #expect(notices.last?.detail.hasPrefix("2 events at once") == true)
         let crowded = (0..<11).map { Self.event("\($0)", 12 + Double($0) * 0.05, 14, topics: ["league"]) }
         #expect(RehearsalNotice.all(of: crowded).map(\.kind) == [.overlap, .startBudget])

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import JSON
 internal import Testing
 
-/// The arithmetic of a rehearsal's report, and how it is written.
+/// The numbers of a rehearsal's report, and its text.
 struct RehearsalReportTests {
     private static let midnight = Date(timeIntervalSince1970: 1_795_824_000)
     private static let base = Date(timeIntervalSince1970: 5_000)
@@ -12,7 +12,7 @@ struct RehearsalReportTests {
     private static func at(_ hour: Double) -> Date { midnight.addingTimeInterval(hour * 3_600) }
     private static func after(_ seconds: Double) -> Date { base.addingTimeInterval(seconds) }
 
-    /// From 17:45 to 20:00 of the day, an hour a minute.
+    /// From 17:45 to 20:00 of the day, one hour per minute.
     private static func plan() throws -> RehearsalPlan {
         let event = RehearsalEvent(key: "derby", startsAt: at(18), endsAt: at(20), hasContentType: true)
         return try #require(
@@ -24,7 +24,8 @@ struct RehearsalReportTests {
         AppEnvironment(bundleID: try #require(BundleID(rawValue: "com.example.Stadium")), environment: .production)
     }
 
-    /// Message 1 arrives at once, 2 gives way to 3, the end arrives late; on the second channel 3 never arrives.
+    /// Message 1 arrives at once, 2 is superseded by 3, and the end arrives late. On the second channel 3 never
+    /// arrives.
     private static func record() throws -> RehearsalRecord {
         var record = RehearsalRecord(base: base)
         record.messages = [
@@ -35,7 +36,7 @@ struct RehearsalReportTests {
         record.arrivals = [
             .init(event: 0, channelID: "one", number: 1, at: after(15.2)),
             .init(event: 0, channelID: "one", number: 3, at: after(26)),
-            // Later and older: it is not the newest state.
+            // This message is later but has an older state, so it is not the newest.
             .init(event: 0, channelID: "one", number: 2, at: after(27)),
             .init(event: 0, channelID: "two", number: 1, at: after(15.1)),
             .init(event: 0, channelID: "two", number: 2, at: after(24.5)),
@@ -58,17 +59,17 @@ struct RehearsalReportTests {
         return record
     }
 
-    @Test func `a message has arrived with itself or with newer state`() throws {
+    @Test func `a message has arrived when it or newer state has arrived`() throws {
         let delays = RehearsalDelays(try Self.record())
         #expect(delays.seconds.count == 5)
         #expect(zip(delays.seconds, [0, 0.1, 0.5, 1, 2]).allSatisfy { abs($0 - $1) < 1e-6 })
-        // From sending on: the server accepted the second late.
+        // Counted from the request. The server accepted the second one late.
         #expect(delays.gap?.seconds == 6)
         #expect(delays.gap?.since == Self.after(20))
         #expect(delays.behind == [0: 1])
     }
 
-    @Test func `a state that waits for its turn is not late, but has to arrive`() throws {
+    @Test func `a state that waits for its turn is not late, but must arrive`() throws {
         var record = try Self.record()
         record.messages[1].isQuiet = true
         let delays = RehearsalDelays(record)
@@ -77,7 +78,7 @@ struct RehearsalReportTests {
         #expect(delays.behind == [0: 1])
     }
 
-    @Test func `urgent messages are counted by hours of the day, and faults by their places`() throws {
+    @Test func `urgent messages are counted by hours of the day, and faults by type`() throws {
         let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [:])
         #expect(run.states.map { "\($0.1) \($0.0)" } == ["1 update", "1 rings", "1 end"])
         // At 18:00, 18:40 and 20:00.
@@ -95,7 +96,7 @@ struct RehearsalReportTests {
         #expect(RehearsalRun(record, of: try Self.plan(), limits: [:]).percentiles == nil)
     }
 
-    @Test func `places are counted by hours of the day, and at most`() throws {
+    @Test func `channels in use are counted by hours of the day, with their maximum`() throws {
         let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [try Self.app(): 300])
         let places = try #require(run.places.first)
         #expect(run.places.count == 1)
@@ -105,12 +106,12 @@ struct RehearsalReportTests {
         #expect(places.hours.map(\.places) == [2, 2, 1])
     }
 
-    @Test func `the peak of a second is the most within any second`() {
+    @Test func `the peak per second is the highest number within any second`() {
         #expect(RehearsalRate.peak([0, 0.2, 0.9, 1.1, 5].map(Self.after)) == 3)
         #expect(RehearsalRate.peak([]) == 0)
     }
 
-    @Test func `moments of a run are times of the day`() throws {
+    @Test func `real times are shown as times of the day`() throws {
         let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [:])
         #expect(run.fault?.at == Self.at(17.75).addingTimeInterval(1_200))
         #expect(run.gap?.eventKey == "derby")
@@ -134,7 +135,7 @@ struct RehearsalReportTests {
             day: "2026-11-28", zone: "UTC", timeZone: .gmt, plan: plan, messages: 3, phones: 7, runs: runs)
     }
 
-    @Test func `the report for people fits a hundred columns and says what was lost`() throws {
+    @Test func `the report for people has at most a hundred columns and says what was lost`() throws {
         let text = try Self.report().text
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
         #expect(text.contains("2 of 300 at most, at 17:46"))
@@ -148,7 +149,7 @@ struct RehearsalReportTests {
         #expect(text.contains("- 18:00 channel derby: quota-exhausted."))
     }
 
-    @Test func `the report for programs has its fields, whatever happened`() throws {
+    @Test func `the report for programs has its fields in every case`() throws {
         let json = try JSONValue(parsing: JSONWriter.text(try Self.report()))
         let run = try #require(json["runs"]?.elements?.first)
         let delay = try #require(run["delay"])

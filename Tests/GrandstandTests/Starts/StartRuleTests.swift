@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// The pure rules of starts: when, in which form, in which language, with which bytes.
+/// The rules of starts: when, in which form, in which language and with which bytes.
 struct StartRuleTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_300_000)
 
@@ -13,7 +13,7 @@ struct StartRuleTests {
             alert: Array(#"{"title":"t"}"#.utf8))
     }
 
-    @Test func `a window is the declared one, the event's, or four hours`() {
+    @Test func `the window of a start is the declared one, the event's, or four hours`() {
         let (noon, hour) = (Self.noon, 3_600.0)
         func window(
             _ start: StartDeclaration, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil
@@ -36,7 +36,7 @@ struct StartRuleTests {
         #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
     }
 
-    @Test func `a declared content has its event's defaults where the start says nothing itself`() throws {
+    @Test func `a start without its own values gets the event's defaults`() throws {
         var start = Self.start()
         let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
         #expect(StartPayload(start, filledBy: defaults, at: Self.noon) == nil)
@@ -49,7 +49,7 @@ struct StartRuleTests {
             StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
         let plain = try #require(StartPayload(start, filledBy: EventDefaults(), at: Self.noon))
         #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
-        // What is filled in counts when it is judged whether APNs takes the push.
+        // The filled-in values count for the check of the push's size.
         start.staleDate = nil
         let room =
             4_096
@@ -60,7 +60,7 @@ struct StartRuleTests {
         #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
     }
 
-    @Test func `the newest accepted content goes before the declared one, with what its message says of it`() {
+    @Test func `the newest accepted content is used instead of the declared one, with its message's values`() {
         var start = Self.start()
         start.contentState = Array(#"{"score":"0-0"}"#.utf8)
         let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
@@ -83,7 +83,7 @@ struct StartRuleTests {
         ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),
         ("18", true, false, .ineligible(.noToken)), ("9.9", false, false, .ineligible(.system)),
     ])
-    func `the system, the switch and the token decide the form`(
+    func `the system version, the permission and the token decide the form of a start`(
         version: String, enabled: Bool, hasToken: Bool, form: StartForm
     ) throws {
         let system = try #require(SystemVersion(version))
@@ -99,13 +99,13 @@ struct StartRuleTests {
         ("de-Latn-AT-x-rapid", "de-Latn-AT"), ("de-Latn-AT", "de-Latn-AT"), ("de-Latn-CH", "de-Latn"), ("DE_CH", "de"),
         ("de", "de"), ("pt-BR", nil), ("d", nil), ("", nil), ("zh-a-x-y", "zh"), ("zh-a", "zh"),
     ])
-    func `an alert is found for a language, the longest tag first`(locale: String, tag: String?) {
+    func `the alert in a language is found by the longest matching tag`(locale: String, tag: String?) {
         let tags = ["de", "de-latn", "de-Latn-AT", "zh"]
         let alerts = LocaleLookup(Dictionary(uniqueKeysWithValues: tags.map { ($0.lowercased(), $0.lowercased()) }))
         #expect(alerts.value(for: locale) == tag?.lowercased())
     }
 
-    @Test func `a push is assembled around the organiser's bytes`() {
+    @Test func `a push contains the organiser's bytes unchanged`() {
         var payload = StartPayload(Self.start(), contentState: Array(#"{"s": [1]}"#.utf8))
         let head =
             #"{"aps":{"timestamp":1795300000,"event":"start","attributes-type":"M\"","attributes":{ "a" : 1.0 },"#
@@ -122,7 +122,7 @@ struct StartRuleTests {
                 == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
     }
 
-    @Test func `a size is that with the longest alert`() {
+    @Test func `a size is computed with the longest alert`() {
         let payload = StartPayload(Self.start(), contentState: Array("{}".utf8))
         let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
         let long = Array(#"{"title":"twelve more.."}"#.utf8)
@@ -130,7 +130,7 @@ struct StartRuleTests {
         #expect(payload.size([[1]], timestamp: 1_795_300_000, input: .token) == plain)
     }
 
-    @Test func `reports of audiences make one of the event`() {
+    @Test func `the reports of audiences add up to the event's`() {
         func report(_ state: StartReport.State, _ startedAt: Double? = nil, _ finishedAt: Double? = nil) -> StartReport
         {
             var counts = StartReport.Counts()
@@ -152,7 +152,7 @@ struct StartRuleTests {
         #expect(StartReport(of: [report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
     }
 
-    @Test func `a rate is of the time in which there was something to send`() {
+    @Test func `a rate counts only the time in which there was something to send`() {
         let later = Self.noon.addingTimeInterval(60)
         func report(_ rate: StartReport.Rate?) -> StartReport { StartReport(state: .running, rate: rate) }
         let ended = report(.init(answered: 40, from: Self.noon, until: Self.noon.addingTimeInterval(10)))

@@ -2,13 +2,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// Whose limit a 429 is of.
+/// Whether a 429 is the app's limit or a lane's own.
 struct AppSendRateTests {
     private let start = Date(timeIntervalSinceReferenceDate: 1_000)
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// Ten lanes are accepted once a second each, from second to second; these are refused once in each.
+    /// Every second ten lanes are accepted once each. The others are refused once a second.
     private func traffic(
         _ rate: inout AppSendRate, seconds: Range<Int>, refusing lanes: [Int]
     ) {
@@ -24,14 +24,14 @@ struct AppSendRateTests {
         }
     }
 
-    /// For three seconds every lane is refused about every second time.
+    /// For three seconds every second attempt of each lane is refused.
     private func refuse(_ rate: inout AppSendRate, from second: Int) {
         traffic(&rate, seconds: second..<second + 1, refusing: [0, 2, 4, 6, 8])
         traffic(&rate, seconds: second + 1..<second + 2, refusing: [1, 3, 5, 7, 9])
         traffic(&rate, seconds: second + 2..<second + 3, refusing: [0, 3, 4, 7, 8])
     }
 
-    @Test func `one lane's 429s slow that lane and no other`() throws {
+    @Test func `the 429s of one lane slow only that lane`() throws {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<20, refusing: [3])
         #expect(!rate.rate.isLimited)
@@ -53,7 +53,7 @@ struct AppSendRateTests {
         #expect(try #require(pauses.last) < pauses[0] / 4)
     }
 
-    @Test func `lanes that are throttled alike meet the app's limit, which no lane keeps as its own`() {
+    @Test func `if all lanes are throttled alike it is the app's limit, and no lane has one of its own`() {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<3, refusing: [])
         refuse(&rate, from: 3)
@@ -61,7 +61,7 @@ struct AppSendRateTests {
         for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
     }
 
-    @Test func `two 429s among many answers are no limit of the app`() {
+    @Test func `two 429s among many answers are not a limit of the app`() {
         var rate = AppSendRate(.broadcast)
         for number in 0..<200 {
             let time = after(Double(number) / 100)
@@ -81,7 +81,7 @@ struct AppSendRateTests {
         #expect(rate.notBefore(lane: 1, at: after(3)) != nil)
     }
 
-    @Test func `tokens that are throttled by themselves are no limit of the app`() {
+    @Test func `tokens that are throttled one by one are not a limit of the app`() {
         var rate = AppSendRate(.device)
         for number in 0..<2_000 {
             let time = after(Double(number) / 1_000)
@@ -94,7 +94,7 @@ struct AppSendRateTests {
         #expect(!rate.rate.isLimited)
     }
 
-    @Test func `many tokens throttled, while few are accepted, are the app's limit`() {
+    @Test func `many throttled tokens and few accepted ones are the app's limit`() {
         var rate = AppSendRate(.device)
         for number in 0..<300 {
             let time = after(Double(number) / 100)
@@ -107,8 +107,8 @@ struct AppSendRateTests {
         #expect(rate.rate.isLimited)
     }
 
-    /// Lanes that ask twice a second, each with a limit of its own, beside lanes without.
-    @Test func `lanes with limits of their own do not slow the others`() {
+    /// Lanes that send twice a second, each with its own limit, and lanes without a limit.
+    @Test func `lanes with their own limits do not slow the others`() {
         var random = SplitMix64(state: 7)
         var rate = AppSendRate(.broadcast)
         var limiters = (0..<3).map { _ in Limiter(.bucket(depth: 2), rate: 0.5) }
@@ -140,9 +140,9 @@ struct AppSendRateTests {
         #expect(refused <= own / 4)
     }
 
-    /// Sixty lanes, each of which has a new state about once a second, and an app that may send twenty. Some 429s are by
-    /// chance one lane's, and those are no reason to slow it.
-    @Test func `under a limit of the app no lane is slowed for a limit of its own`() {
+    /// Sixty lanes, each with a new state about once a second, and an app that may send twenty per second. By chance,
+    /// some 429s hit the same lane. That is not a reason to slow the lane.
+    @Test func `under a limit of the app no lane counts as having its own limit`() {
         var random = SplitMix64(state: 7)
         var rate = AppSendRate(.broadcast)
         var limiter = Limiter(.bucket(depth: 20), rate: 20)
@@ -164,11 +164,11 @@ struct AppSendRateTests {
             }
             #expect(rate.notBefore(lane: lane, at: after(time + 0.001)) == nil)
         }
-        // Enough for chance.
+        // Enough samples to exclude chance.
         #expect(refused > 50)
     }
 
-    @Test func `a lane with a limit of its own is found though the app has one`() throws {
+    @Test func `a lane with its own limit is found, even if the app has a limit, too`() throws {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<3, refusing: [])
         refuse(&rate, from: 3)
@@ -178,10 +178,10 @@ struct AppSendRateTests {
         for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
     }
 
-    /// Sixty lanes with a new state a second each. Some have limits of their own, which they all meet at about the same
-    /// time; the app has none.
+    /// Sixty lanes with a new state every second. Some have their own limits, which they all reach at about the same
+    /// time. The app has no limit.
     @Test(arguments: [1, 6, 20])
-    func `however many lanes have limits, the others go on`(limited: Int) {
+    func `however many lanes have limits, the others are not slowed`(limited: Int) {
         var random = SplitMix64(state: 7)
         var rate = AppSendRate(.broadcast)
         var limiters = (0..<limited).map { _ in Limiter(.bucket(depth: 2), rate: 0.2) }
@@ -207,9 +207,9 @@ struct AppSendRateTests {
             }
         }
         #expect(!rate.rate.isLimited)
-        // Of 120 s: a lane's state is a second old at most, but for the moment in which the limits were found.
+        // In 120 s, a lane's state is at most a second old, except while the limits are being found.
         #expect(free >= (60 - limited) * 110)
-        // A fifth of a message a second and two at once.
+        // A rate of 0.2 messages per second, and two at once.
         #expect(own >= limited * 20)
         #expect(refused <= own / 2)
     }

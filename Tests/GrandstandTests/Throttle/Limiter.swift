@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
-/// A limit as APNs may have one.
+/// Possible forms of APNs' limits.
 struct Limiter {
     enum Kind {
-        /// A token bucket of this depth.
+        /// A token bucket with this capacity.
         case bucket(depth: Double)
-        /// So many in each second of the clock.
+        /// A number of requests in each second of the clock.
         case counter
-        /// So many in any second.
+        /// A number of requests within any second.
         case sliding
     }
 
@@ -27,7 +27,7 @@ struct Limiter {
         tokens = if case .bucket(let depth) = kind { depth } else { 0 }
     }
 
-    /// Whether a request at this time is accepted; times do not go back.
+    /// Whether a request at this time is accepted. Times must not go back.
     mutating func takes(at time: Double) -> Bool {
         switch kind {
         case .bucket(let depth):

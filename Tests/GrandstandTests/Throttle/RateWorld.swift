@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 @testable internal import Grandstand
 
-/// Replicas that want to send all the time, and a limit that they do not know, in virtual time.
+/// Replicas that always have something to send, and a limit that they do not know, in virtual time.
 struct RateWorld {
     struct Second {
         var accepted = 0
@@ -18,13 +18,13 @@ struct RateWorld {
 
     private(set) var seconds: [Second]
     private(set) var rates: [SendRate]
-    /// What was asked for in all: the limits over time.
+    /// The total that the limits allowed over time.
     private(set) var offered: [Double]
 
     /// - Parameters:
-    ///   - changes: the limit's rate from these seconds on.
-    ///   - retryAfter: as the limit says it.
-    ///   - lateness: seconds by which a replica's look is late at most, as on a machine with too much to do.
+    /// - changes: the limit's rate, by the second from which it applies.
+    /// - retryAfter: the Retry-After of a refusal.
+    /// - lateness: the most seconds by which a replica is late, as on a busy machine.
     init(
         _ limiter: Limiter, replicas: Int, retryAfter: Int? = nil, duration: Int, changes: [Int: Double] = [:],
         underWay: Int = 200, lateness: Double = 0, seed: UInt64 = 1
@@ -83,27 +83,27 @@ struct RateWorld {
 
     private static let thread = DispatchQueue(label: "rate-worlds")
 
-    /// A world takes seconds of a processor: played on a thread of its own, one after the other, they keep no other test
-    /// waiting.
+    /// A simulation takes seconds of processor time. All run one after the other on their own thread, so that other
+    /// tests need not wait.
     static func played(_ world: @escaping @Sendable () -> RateWorld) async -> RateWorld {
         await withCheckedContinuation { continuation in
             thread.async { continuation.resume(returning: world()) }
         }
     }
 
-    /// The part of the answers that are 429 in these seconds.
+    /// The share of 429s among the answers in these seconds.
     func refused(_ range: Range<Int>) -> Double {
         let refused = seconds[range].reduce(0) { $0 + $1.refused }
         return Double(refused) / Double(max(1, refused + seconds[range].reduce(0) { $0 + $1.accepted }))
     }
 
-    /// The part of the limit that was used in these seconds.
+    /// The share of the limit that was used in these seconds.
     func used(_ range: Range<Int>) -> Double {
         Double(seconds[range].reduce(0) { $0 + $1.accepted }) / offered[range].reduce(0, +)
     }
 }
 
-/// Events in order of time; those of the same time in order of their coming.
+/// Events ordered by time, then by the order in which they were added.
 private struct EventQueue<Event> {
     private var heap: [(time: Double, number: Int, event: Event)] = []
     private var count = 0

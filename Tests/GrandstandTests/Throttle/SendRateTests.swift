@@ -7,7 +7,7 @@ struct SendRateTests {
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// A rate that accepted so many in the second before `start`, and was throttled then.
+    /// A rate after this many accepted requests in the second before `start`, and a 429 at `start`.
     private func throttled(after accepted: Int, retryAfter: Int? = nil) -> SendRate {
         var rate = SendRate()
         for number in 0..<accepted {
@@ -26,26 +26,26 @@ struct SendRateTests {
         #expect(rate.perSecond == nil)
     }
 
-    @Test func `after a 429 requests go on a little slower than they were accepted`() throws {
+    @Test func `after a 429 the rate is a little below the accepted one`() throws {
         let rate = throttled(after: 100)
         #expect(try abs(#require(rate.perSecond) - 95) < 0.01)
         #expect(rate.since == start)
     }
 
-    @Test func `requests that were under way at a 429 count once`() throws {
+    @Test func `the 429s of requests that were sent together count once`() throws {
         var rate = throttled(after: 100)
         for _ in 1...50 { rate.throttled(sentAt: after(-0.05), at: after(0.05)) }
         #expect(try abs(#require(rate.perSecond) - 95) < 5)
         #expect(rate.throttledAt == after(0.05))
     }
 
-    @Test func `idle time saves up next to nothing`() {
+    @Test func `idle time saves up almost nothing`() {
         let rate = throttled(after: 100)
         #expect(rate.allowance(at: start) == 0)
         #expect((1...11).contains(rate.allowance(at: after(60)) ?? .max))
     }
 
-    @Test func `nothing goes before Retry-After is over`() {
+    @Test func `nothing is sent before Retry-After has passed`() {
         let rate = throttled(after: 100, retryAfter: 7)
         #expect(rate.allowance(at: after(6.99)) == 0)
         #expect(rate.nextToken(at: after(1)).map { $0 >= after(7) } ?? false)
@@ -65,7 +65,7 @@ struct SendRateTests {
         #expect(try #require(rate.perSecond) < max(2, before * 1.5))
     }
 
-    @Test func `requests beyond the rate are made up for, and do not raise it`() throws {
+    @Test func `requests beyond the rate are made up for and do not raise it`() throws {
         var rate = SendRate()
         rate.throttled(sentAt: start, at: start)
         rate.spend(60, at: after(0.01))
@@ -86,7 +86,7 @@ struct SendRateTests {
         #expect(rate.allowance(at: after(361)) == nil)
     }
 
-    @Test func `replicas share a limit, and take over what another leaves`() throws {
+    @Test func `replicas share a limit, and take over the share of one that ended`() throws {
         var one = throttled(after: 100)
         var other = SendRate()
         other.join(rate: try #require(one.perSecond) / 2, since: start, throttledAt: start, at: after(1))
@@ -106,10 +106,10 @@ struct SendRateTests {
     ]
 
     @Test(arguments: [20.0, 200, 2_000], [1, 2])
-    func `after ten seconds hardly any answer is 429, and hardly any of the limit is left`(
+    func `after ten seconds almost no answer is 429, and almost all of the limit is used`(
         _ limit: Double, _ replicas: Int
     ) async {
-        // At 2,000 a second a world is dear.
+        // At 2,000 requests a second the simulation takes long.
         for (number, kind) in Self.kinds.enumerated() where limit < 1_000 || number % 2 == 1 {
             let duration = limit > 1_000 ? 30 : limit > 100 ? 100 : 300
             let world = await RateWorld.played { RateWorld(kind(limit), replicas: replicas, duration: duration) }
@@ -119,7 +119,7 @@ struct SendRateTests {
     }
 
     @Test(arguments: [20.0, 200], [1, 2])
-    func `the same where APNs says Retry-After, which costs a second each time`(
+    func `the same holds if APNs sends Retry-After, which costs a second each time`(
         _ limit: Double, _ replicas: Int
     ) async {
         for (number, kind) in Self.kinds.enumerated() {
@@ -133,7 +133,7 @@ struct SendRateTests {
     }
 
     @Test(arguments: [1, 2])
-    func `a limit that falls is met at once, and one that rises is found`(_ replicas: Int) async {
+    func `a lower limit is respected at once, and a higher one is found`(_ replicas: Int) async {
         let world = await RateWorld.played {
             RateWorld(
                 Limiter(.bucket(depth: 50), rate: 200), replicas: replicas, duration: 300, changes: [100: 20, 200: 200])
@@ -145,7 +145,7 @@ struct SendRateTests {
     }
 
     @Test(arguments: [20.0, 200])
-    func `a process that is late uses the limit all the same`(_ limit: Double) async {
+    func `a process that is late still uses the limit`(_ limit: Double) async {
         let world = await RateWorld.played {
             RateWorld(Limiter(.bucket(depth: limit / 4), rate: limit), replicas: 1, duration: 120, lateness: 0.15)
         }

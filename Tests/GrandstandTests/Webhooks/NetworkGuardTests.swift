@@ -6,7 +6,7 @@ struct NetworkGuardTests {
         "1.1.1.1", "93.184.216.34", "172.15.255.255", "172.32.0.0", "100.63.255.255", "223.255.255.255",
         "2606:4700::1111", "2001:4860:4860::8888", "64:ff9b::101:101", "::ffff:1.1.1.1",
     ])
-    func `the internet's addresses may be called`(text: String) throws {
+    func `public addresses may be called`(text: String) throws {
         #expect(NetworkGuard().allows(try #require(IPAddress(text))))
     }
 
@@ -17,11 +17,11 @@ struct NetworkGuardTests {
         "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::169.254.169.254", "64:ff9b:1::1",
         "2001::1", "2001:db8::1", "2002:7f00:1::", "3fff::1", "100::1",
     ])
-    func `no other may`(text: String) throws {
+    func `other addresses may not be called`(text: String) throws {
         #expect(!NetworkGuard().allows(try #require(IPAddress(text))))
     }
 
-    @Test func `what is allowed beyond is allowed in every spelling, and nothing beside it`() throws {
+    @Test func `an allowed network is allowed in every notation, and nothing next to it`() throws {
         let networks = NetworkGuard(allowed: ["10.2.0.0/15", "fd00::/8"].compactMap(IPNetwork.init))
         for text in ["10.2.0.1", "10.3.255.255", "::ffff:10.2.0.1", "fd12::1"] {
             #expect(networks.allows(try #require(IPAddress(text))), "\(text)")
@@ -35,14 +35,14 @@ struct NetworkGuardTests {
         "", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.256", "0x7f.0.0.1", "+1.2.3.4", "1.2.3.4 ", ":::", "1::2::3",
         "12345::", "fe80::1%eth0", "::1.2.3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "g::", ":1::2", "::+1", "[::1]",
     ])
-    func `no address`(text: String) { #expect(IPAddress(text) == nil) }
+    func `invalid addresses are refused`(text: String) { #expect(IPAddress(text) == nil) }
 
-    @Test func `both forms of an address are the same bytes`() throws {
+    @Test func `both forms of an address have the same bytes`() throws {
         #expect(IPAddress("1.2.3.4")?.bytes == [1, 2, 3, 4])
         #expect(IPAddress("::ffff:1.2.3.4")?.unmapped == IPAddress("1.2.3.4"))
         #expect(IPAddress("2001:db8::8:800:200c:417a") == IPAddress("2001:DB8:0:0:8:800:200C:417A"))
     }
 
     @Test(arguments: ["10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "/8", "10.0.0.0/8/8", "fd00::/129", "localhost"])
-    func `no network`(text: String) { #expect(IPNetwork(text) == nil) }
+    func `invalid networks are refused`(text: String) { #expect(IPNetwork(text) == nil) }
 }

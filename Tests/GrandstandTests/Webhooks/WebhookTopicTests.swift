@@ -21,7 +21,7 @@ struct WebhookTopicTests {
         try #require(UUID(uuidString: "00000000-0000-0000-0000-00000000000\(text)"))
     }
 
-    /// The message's `data`, after its type and time have been compared.
+    /// The message's `data`. Its type and time are compared first.
     private static func data(_ topic: WebhookTopic, _ facts: WebhookFacts) throws -> String? {
         guard let bytes = try topic.message(facts, at: at) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -50,7 +50,7 @@ struct WebhookTopicTests {
                 + #"{"id":"00000000-0000-0000-0000-000000000002","channelId":"apple/2"}}"#)
     }
 
-    @Test func `a settled broadcast has its numbers in the order of their words`() throws {
+    @Test func `a settled broadcast has its counts in the order of the states`() throws {
         let summary = BroadcastSummary(
             id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, sendAt: nil, isScheduled: false,
             counts: [.rejected: 1, .accepted: 2])
@@ -64,7 +64,7 @@ struct WebhookTopicTests {
                 + #""counts":{"accepted":2,"rejected":1},"reasons":{"BadPriority":1}}"#)
     }
 
-    @Test func `a quota's numbers are those of its view`() throws {
+    @Test func `a quota has the numbers of the API`() throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production, limit: 10,
             byState: [.active: 7, .creating: 1], byStoragePolicy: [:],
@@ -76,7 +76,7 @@ struct WebhookTopicTests {
                 + #""limit":10,"used":7,"reserved":1,"available":2,"unmanaged":3}"#)
     }
 
-    @Test func `a capability says why it is off`() throws {
+    @Test func `a capability that is off has the reason`() throws {
         let app = #""bundle_id":"com.example.Goal","environment":"production""#
         let told = #"{"bundleId":"com.example.Goal","environment":"production","evidence":"#
         #expect(
@@ -99,7 +99,7 @@ struct WebhookTopicTests {
                 + #""actions":[\#(actions)],"alarm":\#(alarm),"notes":[]},"standing":\#(standing)}"#)
     }
 
-    @Test func `a reconciliation is told of when it says what none before it said`() throws {
+    @Test func `a reconciliation is reported if it says something that none before it said`() throws {
         let old = #"{"channelId":"b","firstSeenAt":"2025-11-21T20:39:59.999Z"}"#
         let new = #"{"channelId":"c","firstSeenAt":"2025-11-21T20:40:00.000Z"}"#
         #expect(try Self.data(.reconciliationFound, Self.report()) == nil)
@@ -122,7 +122,7 @@ struct WebhookTopicTests {
                 + #""unmanaged":2,"newUnmanaged":1,"actions":0,"alarm":null}"#)
     }
 
-    @Test func `facts of another topic are refused, not told`() throws {
+    @Test func `the facts of another topic are refused`() throws {
         for topic in WebhookTopic.allCases where topic != .webhookTest {
             #expect(throws: Problem.self) {
                 try topic.message(.test(webhook: try Self.uuid("1"), by: "key ops"), at: Self.at)

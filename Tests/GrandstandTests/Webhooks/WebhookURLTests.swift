@@ -2,7 +2,7 @@ internal import Grandstand
 internal import Testing
 
 struct WebhookURLTests {
-    @Test func `its parts`() throws {
+    @Test func `a URL is split into its parts`() throws {
         let url = try #require(WebhookURL(rawValue: "https://Hooks.Example.com:8443/a/b?c=d&e=%20"))
         #expect(url.scheme == .https)
         #expect(url.host == "hooks.example.com")
@@ -16,14 +16,14 @@ struct WebhookURLTests {
         ("https://example.com:443/", "/", "example.com", 443), ("https://[2001:DB8::1]/", "/", "[2001:db8::1]", 443),
         ("http://[::1]:8080", "/", "[::1]:8080", 8080),
     ])
-    func `what is left out is filled in`(text: String, target: String, authority: String, port: Int) throws {
+    func `missing parts get their defaults`(text: String, target: String, authority: String, port: Int) throws {
         let url = try #require(WebhookURL(rawValue: text))
         #expect(url.target == target)
         #expect(url.authority == authority)
         #expect(url.port == port)
     }
 
-    /// Each is read as different hosts by different parsers, or would break the request line.
+    /// Different parsers read different hosts in these, or they would break the request line.
     @Test(arguments: [
         "", "example.com", "//example.com", "ftp://example.com", "https:/example.com", "https://", "https:///path",
         "https://user@example.com", "https://a:b@example.com", "https://example.com@10.0.0.1/",
@@ -33,15 +33,15 @@ struct WebhookURLTests {
         "https://[::1", "https://::1/", "https://[example.com]/", "https://[1.2.3.4]/", "https://.example.com",
         "https://a..b", "https://%31%32%37.0.0.1/",
     ])
-    func `no webhook's URL`(text: String) { #expect(WebhookURL(rawValue: text) == nil) }
+    func `invalid URLs are refused`(text: String) { #expect(WebhookURL(rawValue: text) == nil) }
 
-    @Test func `one that is too long is none`() {
+    @Test func `a URL that is too long is refused`() {
         let path = String(repeating: "a", count: 1_980)
         #expect(WebhookURL(rawValue: "https://example.com/\(path)") != nil)
         #expect(WebhookURL(rawValue: "https://example.com/\(path)a") == nil)
     }
 
-    @Test func `http needs leave, and so does an address that is not public`() throws {
+    @Test func `http and non-public addresses need permission`() throws {
         let plain = try #require(WebhookURL(rawValue: "http://example.com"))
         #expect(NetworkGuard().fault(of: plain)?.contains("GRANDSTAND_WEBHOOK_HTTP") ?? false)
         #expect(NetworkGuard(allowsPlainHTTP: true).fault(of: plain) == nil)

@@ -17,25 +17,25 @@ struct WebhookVerdictTests {
         return at.timeIntervalSince(now)
     }
 
-    @Test(arguments: [200, 201, 202, 204, 299]) func `2xx is taken`(status: Int) {
+    @Test(arguments: [200, 201, 202, 204, 299]) func `2xx means delivered`(status: Int) {
         #expect(verdict(.answered(status: status)) == .delivered(status: status))
     }
 
-    @Test func `410 is for ever`() { #expect(verdict(.answered(status: 410, retryAfter: 5)) == .gone) }
+    @Test func `410 is final`() { #expect(verdict(.answered(status: 410, retryAfter: 5)) == .gone) }
 
     @Test(arguments: [300, 301, 302, 307, 400, 401, 404, 409, 422, 429, 500, 503])
-    func `everything else goes again`(status: Int) throws {
+    func `every other status is repeated`(status: Int) throws {
         #expect(verdict(.answered(status: status)).status == status)
         #expect(try delay(.answered(status: status)) == 5)
     }
 
-    @Test func `silence and a refused address go again too`() throws {
+    @Test func `a missing answer and a refused address are repeated, too`() throws {
         #expect(try delay(.unanswered("no answer in time")) == 5)
         #expect(try delay(.refused("private")) == 5)
         #expect(verdict(.refused("private")).reason == "private")
     }
 
-    @Test func `the schedule spans days, then it is over`() throws {
+    @Test func `the attempts end after some days`() throws {
         let delays = try (1...9).map { try delay(.unanswered("x"), tries: $0) }
         #expect(delays == WebhookSchedule.standard.delays)
         #expect((2 * 86_400.0...4 * 86_400).contains(delays.reduce(0, +)))
@@ -44,18 +44,18 @@ struct WebhookVerdictTests {
         #expect(verdict(.answered(status: 500), tries: 11) == .failed(status: 500, reason: "HTTP 500"))
     }
 
-    @Test func `jitter keeps within a fifth`() throws {
+    @Test func `jitter changes a wait by at most a fifth`() throws {
         #expect(try delay(.unanswered("x"), tries: 2, jitter: 0) == 240)
         #expect(abs(try delay(.unanswered("x"), tries: 2, jitter: 0.999_999) - 360) < 0.001)
     }
 
-    @Test func `Retry-After lengthens the wait, never shortens it, and is bounded`() throws {
+    @Test func `Retry-After makes a wait longer, never shorter, and has a maximum`() throws {
         #expect(try delay(.answered(status: 429, retryAfter: 120)) == 120)
         #expect(try delay(.answered(status: 503, retryAfter: 1), tries: 2) == 300)
         #expect(try delay(.answered(status: 503, retryAfter: 10_000_000)) == 86_400)
     }
 
-    @Test func `a secret is read in one form only, and not printed`() throws {
+    @Test func `a secret has only one form, and is not printed`() throws {
         let secret = WebhookSecret.random()
         #expect(WebhookSecret(rawValue: secret.rawValue) == secret)
         #expect(secret.bytes.count == 32)

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct ConnectTests {
-    /// Why connecting with this configuration fails; `nil` when it does not.
+    /// Why connecting with this configuration fails; `nil`: it succeeds.
     private func failure(_ settings: HTTP2ClientConfiguration) async -> HTTP2ConnectError? {
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)
@@ -72,7 +72,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `TCP without TLS runs out of time`() async throws {
+    @Test func `a server without TLS times out`() async throws {
         let server = try await RawServer.start(identity: nil, bytes: [])
         var settings = configuration(server.port)
         settings.connectTimeout = .milliseconds(200)
@@ -82,7 +82,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `TLS without SETTINGS runs out of time`() async throws {
+    @Test func `a server that sends no SETTINGS times out`() async throws {
         let server = try await RawServer.start(bytes: [])
         var settings = configuration(server.port)
         settings.connectTimeout = .seconds(1)
@@ -91,7 +91,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `what ran out of time is said`() {
+    @Test func `the error says which step timed out`() {
         let settings = configuration(443)
         #expect(ConnectProgress.handshaking.timeout(settings).message.contains("no TLS handshake"))
         #expect(ConnectProgress.awaitingSettings.timeout(settings).message.contains("sent no SETTINGS"))
@@ -110,14 +110,14 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a server that hangs up after TLS is a clean error`() async throws {
+    @Test func `a server that closes after TLS is a clean error`() async throws {
         let server = try await RawServer.start(bytes: [0], thenClose: true)
         let error = try #require(await failure(configuration(server.port)))
         #expect(error.kind == .settings, "\(error)")
         await server.stop()
     }
 
-    /// As APNs does; an empty certificate is what it gets.
+    /// As APNs does. The client sends an empty certificate.
     @Test func `a server that asks for a certificate is tolerated`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, asksForCertificate: true)
         #expect(await failure(configuration(server.port)) == nil)
@@ -134,7 +134,7 @@ import Testing
         #expect(error.message.contains("Connection refused"), "\(error)")
     }
 
-    @Test func `a name without an address is said so`() async throws {
+    @Test func `the error of a name without an address says so`() async throws {
         var settings = configuration(443, host: "no-such-host.invalid")
         settings.connectTimeout = .seconds(30)
         let error = try #require(await failure(settings))
@@ -142,7 +142,7 @@ import Testing
         #expect(error.message.contains("no-such-host.invalid has no address"))
     }
 
-    @Test func `a missing authority file is said so`() async throws {
+    @Test func `the error of a missing authority file says so`() async throws {
         var settings = configuration(1)
         settings.trustRoots = .file("/nowhere/ca.pem")
         let error = try #require(await failure(settings))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: ["/nowhere/ca.pem", "/etc/passwd"])
-    func `an authority file of no use is known before a connection is wanted`(path: String) throws {
+    func `an unusable authority file is found before a connection is needed`(path: String) throws {
         #expect(throws: HTTP2ConnectError.self) { try HTTP2ClientConfiguration.TrustRoots.file(path).check() }
         try HTTP2ClientConfiguration.TrustRoots.system.check()
     }
@@ -165,10 +165,10 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a client without HTTP/2 is dropped`() async throws {
+    @Test func `a client without HTTP/2 is disconnected`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
-            // Plain text where TLS is expected: the server hangs up, and keeps serving others.
+            // The client sends plain text instead of TLS. The server closes and still serves others.
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: "127.0.0.1", port: server.port).get()
             try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"))

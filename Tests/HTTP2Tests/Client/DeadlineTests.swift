@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-    @Test func `a request without an answer is reset and its stream free`() async throws {
+    @Test func `a request without an answer is reset, and its stream is free`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -11,19 +11,19 @@ import Testing
                 let held = try await handler.take(1)
                 async let last = connection.outcome(post("/last"))
                 #expect(await silent == .failure(.unanswered("no answer within 2 s")))
-                // Only the freed stream lets this one through.
+                // This request can only be sent on the freed stream.
                 let next = try await handler.take(1)
                 #expect(next[0].request.path == "/last")
                 next[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(await last.status == 200)
-                // Too late, and without effect.
+                // Too late, so it has no effect.
                 held[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(connection.isUsable)
             }
         }
     }
 
-    @Test func `time ticks in line too`() async throws {
+    @Test func `the deadline also counts while a request waits for a stream`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a thousand deadlines at once`() async throws {
+    @Test func `a thousand deadlines at once all end their requests`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 100 }) { server in
             try await withConnection(server.port) { connection in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `closing waits for answers, but not for ever`() async throws {
+    @Test func `closing waits for answers, but not forever`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             var settings = configuration(server.port)

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
-    @Test func `streams up to the last are still answered, and new ones given back`() async throws {
+    @Test func `streams up to the last are still answered, and new requests are given back`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.connection.goAway(code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
             return false
@@ -12,7 +12,7 @@ import Testing
             try await withConnection(server.port) { connection in
                 async let first = connection.outcome(post("/first"))
                 let held = try await handler.take(1)[0]
-                // Either GOAWAY is here already, or this one goes out and is above the last id.
+                // Either GOAWAY has arrived, or this request is sent with an ID above the last one.
                 let late = await connection.outcome(post("/late"))
                 #expect(late.isNotProcessed, "\(late)")
                 #expect(!connection.isUsable)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Every 300 requests the server leaves, and disowns the last 20 it was sent.
+    /// After every 300 requests the server closes, and does not process the last 20.
     @Test func `under load nothing is lost or doubled`() async throws {
         let (total, period, back) = (3_000, 300, 20)
         let answered = Ledger()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a protocol error is said in the reason`() async throws {
+    @Test func `a protocol error is named in the reason`() async throws {
         // WINDOW_UPDATE of 0 on the connection (RFC 9113 6.9).
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 8, [0, 0, 0, 0]))

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `one stream until the first answer, then a thousand`() async throws {
+    @Test func `there is one stream until the first answer, and then a thousand`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -25,7 +25,7 @@ import Testing
                 let first = try await handler.take(1)
                 first[0].stream.connection.setMaximumConcurrentStreams(1_000)
                 answer(first)
-                // All others are held at once: nothing but the new limit lets them come together.
+                // The other requests are held together, which only the new limit allows.
                 answer(try await handler.take(499))
                 #expect(await answers.value == 500)
                 #expect(connection.streamLimit == 1_000)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `one stream until the caller says the peer is content`() async throws {
+    @Test func `there is one stream until the caller says that the peer accepted a request`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port, { $0.initialConcurrency = 1 }) { connection in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `one stream allowed and many waiting`() async throws {
+    @Test func `with one stream many requests wait and are answered`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    /// What APNs does after a rejected token, and takes back after the next success.
-    @Test func `a thousand, then one, then a thousand`() async throws {
+    /// As APNs does after a refused token. It raises the limit again after the next success.
+    @Test func `limits of a thousand, one and a thousand streams are respected in turn`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a peer without a limit gets our cap`() async throws {
+    @Test func `a peer without a limit gets the client's own limit`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 7 }) { connection in
             #expect(connection.streamLimit == 7)
@@ -102,7 +102,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `when stream IDs run out, the connection drains`() async throws {
+    @Test func `when stream IDs are used up the connection drains`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port, { $0.firstStream = 0x7fff_fffd }) { connection in

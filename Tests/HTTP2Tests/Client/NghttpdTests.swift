@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Our client against a server that is not ours.
+/// The client with another HTTP/2 server.
 @Suite(
     .enabled(if: Tool.isInstalled("nghttpd"), "nghttpd (Debian: nghttp2-server) is not installed"),
     .timeLimit(.minutes(1)))
@@ -16,7 +16,7 @@ struct NghttpdTests {
         let tool = try #require(Tool("nghttpd"))
         let folder = try Tool.folder(TestAuthority.shared.local)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // A port that was free a moment ago; nghttpd can't choose one itself.
+        // A port that was free a moment ago. nghttpd cannot choose one itself.
         let probe = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = probe.localAddress?.port ?? 0
@@ -30,7 +30,7 @@ struct NghttpdTests {
         try await tool.whileRunning(arguments, readyAt: "listen 127.0.0.1:\(port)") { try await body(port) }
     }
 
-    @Test func `requests are answered`() async throws {
+    @Test func `requests to nghttpd are answered`() async throws {
         try await withNghttpd { port in
             try await withConnection(port) { connection in
                 let answer = try await connection.send(
@@ -46,7 +46,7 @@ struct NghttpdTests {
         }
     }
 
-    @Test func `two thousand posts on few streams and narrow windows`() async throws {
+    @Test func `two thousand posts on few streams and small windows are answered`() async throws {
         try await withNghttpd(["--max-concurrent-streams", "10"]) { port in
             try await withConnection(port) { connection in
                 #expect(connection.streamLimit == 10)

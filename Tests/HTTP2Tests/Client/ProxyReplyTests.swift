@@ -11,16 +11,16 @@ struct ProxyReplyTests {
     @Test(arguments: [
         "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200 OK\r\nVia: x\r\n\r\n", "HTTP/1.1 204\n\n",
     ])
-    func `a success opens the way`(text: String) { #expect(verdict(text) == .open) }
+    func `a 2xx answer opens the connection`(text: String) { #expect(verdict(text) == .open) }
 
-    @Test func `byte by byte it is the same`() {
+    @Test func `an answer is read the same byte by byte`() {
         var reply = ProxyReply()
         let text = Array("HTTP/1.1 200 OK\r\nA: b\r\n\r\n".utf8)
         for byte in text.dropLast() { #expect(reply.read([byte]) == .incomplete) }
         #expect(reply.read(text.suffix(1)) == .open)
     }
 
-    @Test func `a refusal keeps its line`() {
+    @Test func `a refusal keeps its status line`() {
         #expect(
             verdict("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
                 == .refused(status: 403, line: "HTTP/1.1 403 Forbidden"))
@@ -30,9 +30,9 @@ struct ProxyReplyTests {
         "SSH-2.0-x\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\n\r\nmore",
     ])
-    func `anything else is nonsense`(text: String) { #expect(verdict(text) == .nonsense) }
+    func `anything else is not an answer of a proxy`(text: String) { #expect(verdict(text) == .nonsense) }
 
-    @Test func `a header without end is not read for ever`() {
+    @Test func `an endless header is not read forever`() {
         var reply = ProxyReply()
         #expect(reply.read("HTTP/1.1 200 OK\r\n".utf8) == .incomplete)
         let line = Array("X: \(String(repeating: "y", count: 1_000))\r\n".utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Through an HTTP proxy with CONNECT: TLS ends at the server, not at the proxy.
+/// Connections through an HTTP proxy with CONNECT. TLS ends at the server, not at the proxy.
 @Suite(.timeLimit(.minutes(1))) struct ProxyTests {
     private func failure(_ settings: HTTP2ClientConfiguration) async -> HTTP2ConnectError? {
         do throws(HTTP2ConnectError) {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `requests go through, and the certificate is the server's`() async throws {
+    @Test func `requests go through the proxy, and the certificate is the server's`() async throws {
         let proxy = try await ProxyServer.start()
         try await withServer(.echo) { server in
             var way = proxy.proxy
@@ -42,7 +42,7 @@ import Testing
         ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "user and password"),
         ("HTTP/1.1 403 Forbidden\r\n\r\n", "allows CONNECT"), ("SSH-2.0-OpenSSH\r\n", "as an HTTP proxy"),
     ])
-    func `a proxy that refuses is said so`(answer: String, advice: String) async throws {
+    func `the error of a refusing proxy names it`(answer: String, advice: String) async throws {
         let proxy = try await ProxyServer.start(answer: answer)
         var settings = configuration(443)
         settings.proxy = proxy.proxy
@@ -53,7 +53,7 @@ import Testing
         await proxy.stop()
     }
 
-    @Test func `a proxy that says nothing runs out of time`() async throws {
+    @Test func `a proxy that does not answer times out`() async throws {
         let proxy = try await ProxyServer.start(answer: nil)
         var settings = configuration(443)
         settings.proxy = proxy.proxy
@@ -64,7 +64,7 @@ import Testing
         await proxy.stop()
     }
 
-    @Test func `a proxy that is not there is named`() async throws {
+    @Test func `the error of a missing proxy names it`() async throws {
         let proxy = try await ProxyServer.start()
         await proxy.stop()
         var settings = configuration(443)

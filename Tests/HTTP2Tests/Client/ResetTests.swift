@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct ResetTests {
-    @Test func `every tenth refused is sent again on the same connection`() async throws {
+    @Test func `every tenth request is refused and repeated on the same connection`() async throws {
         let arrivals = Ledger()
         let answered = Ledger()
         let handler = TestHandler(answering: { request, stream in
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [HTTP2ErrorCode.internalError, .cancel, .noError, .enhanceYourCalm])
-    func `any other reset is unanswered`(code: HTTP2ErrorCode) async throws {
+    func `a request with another reset is unanswered`(code: HTTP2ErrorCode) async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.reset(code: code.rawValue)
             return true
@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    @Test func `an answer before the whole request counts and frees the stream`() async throws {
-        // 413 on HEADERS alone, while the body waits for a window that never opens.
+    @Test func `an answer before the end of the request counts and frees the stream`() async throws {
+        // 413 after HEADERS, while the body waits for a window that never opens.
         let status413: [UInt8] = [0x08, 3] + Array("413".utf8)
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x5, stream: 1, status413))

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct RoundTripTests {
-    @Test func `a request arrives as it was sent and so does the answer`() async throws {
+    @Test func `a request and its answer arrive as they were sent`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["GET", "DELETE"])
-    func `a request without a body`(method: String) async throws {
+    func `a request without a body is answered`(method: String) async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let request = HTTP2Request(method: method, path: "/x", authority: "localhost", headers: [], body: [])
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a body larger than every window goes through`() async throws {
+    @Test func `a body larger than every window is sent`() async throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withServer(.echo, { $0.maximumRequestBody = 1 << 20 }) { server in
             try await withConnection(server.port) { connection in
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `many at once each gets its own answer`(onTheLoop: Bool) async throws {
+    func `each of many concurrent requests gets its own answer`(onTheLoop: Bool) async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let preference = onTheLoop ? connection.taskExecutor : nil
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `an invalid field is refused before it is written`() async throws {
+    @Test func `an invalid field is refused before it is sent`() async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 for header in [HTTP2Header("Upper", "x"), HTTP2Header("a", "b\r\nc: d"), HTTP2Header(":path", "/")] {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a name is looked up and verified`() async throws {
+    @Test func `a name is resolved, and the certificate verified`() async throws {
         try await withServer(.echo, { $0.host = "localhost" }) { server in
             var settings = configuration(server.port, host: "localhost")
             settings.connectTimeout = .seconds(20)

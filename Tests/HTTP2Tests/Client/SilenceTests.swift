@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 @Suite(.timeLimit(.minutes(1))) struct SilenceTests {
-    @Test func `an overdue answer is asked about and silence ends the connection`() async throws {
+    @Test func `a PING is sent for an overdue answer, and silence ends the connection`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.overdueInterval = .milliseconds(50)
@@ -23,7 +23,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `an idle connection is asked about too`() async throws {
+    @Test func `a PING is sent on an idle connection, too`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         let impatient: (inout HTTP2ClientConfiguration) -> Void = {
             $0.pingInterval = .milliseconds(50)
@@ -31,13 +31,13 @@ import Testing
         }
         try await withConnection(server.port, impatient) { connection in
             #expect(await connection.closed().contains("PING"))
-            // A router may have forgotten it: nothing is said of the peer.
+            // A router may have dropped the connection, so it says nothing about the peer.
             #expect(!connection.fellSilent)
         }
         await server.stop()
     }
 
-    @Test func `a slow answer from a living peer is waited for`() async throws {
+    @Test func `the client waits for a slow answer if the peer answers PINGs`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in
             let curious: (inout HTTP2ClientConfiguration) -> Void = {
@@ -45,14 +45,14 @@ import Testing
                 $0.pingTimeout = .seconds(5)
             }
             try await withConnection(server.port, curious) { connection in
-                // Some twenty PINGs long.
+                // As long as about twenty PINGs.
                 #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
                 #expect(connection.isUsable)
             }
         }
     }
 
-    @Test func `when the peer is killed every caller hears of it`() async throws {
+    @Test func `when the peer is killed every caller gets an error`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 50 }) { server in
             try await withConnection(server.port) { connection in
@@ -67,7 +67,7 @@ import Testing
                 #expect(all.count { $0.isNotProcessed } == 20)
                 #expect(await connection.closed().contains("cut"))
             }
-            // The server is still there for the next connection.
+            // The server still serves the next connection.
             try await withConnection(server.port) { connection in
                 async let answer = connection.outcome(post())
                 let next = try await handler.take(1)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `waiting for the end may be cancelled`() async throws {
+    @Test func `a wait for the end of a connection can be cancelled`() async throws {
         try await withServer(.echo) { server in
             try await withConnection(server.port) { connection in
                 let waiter = Task { await connection.closed() }

@@ -2,15 +2,15 @@ import Testing
 
 @testable import HTTP2
 
-/// Peers that keep the connection and give nothing: what waits has a deadline, what it held is free afterwards.
+/// Peers that keep the connection open and do nothing. Requests end at their deadlines and free what they used.
 @Suite(.timeLimit(.minutes(1))) struct StallTests {
-    /// SETTINGS_INITIAL_WINDOW_SIZE 0: bodies can never be sent.
+    /// SETTINGS_INITIAL_WINDOW_SIZE 0, so bodies can never be sent.
     private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
 
-    @Test func `a window that never opens costs a request its time and nothing else`() async throws {
+    @Test func `a window that never opens costs only the request's time`() async throws {
         let server = try await RawServer.start(bytes: Self.noWindow)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 5 }) { connection in
-            // A stream that is not given back would leave the next round without one: `notProcessed`.
+            // If a stream were not freed, the next round would have none: `notProcessed`.
             for _ in 0..<4 {
                 let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
                     for _ in 0..<5 { group.addTask { await connection.outcome(post(), timeout: .milliseconds(300)) } }
@@ -23,8 +23,8 @@ import Testing
         await server.stop()
     }
 
-    @Test func `answers that trickle are cut at the deadline`() async throws {
-        // HEADERS without an end, then nothing.
+    @Test func `slow answers end at the deadline`() async throws {
+        // HEADERS without an end, and then nothing.
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x4, stream: 1, Frame.status200))
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 1 }) { connection in
@@ -35,9 +35,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a peer that closes its half ends the connection`() async throws {
+    @Test func `a peer that closes its side ends the connection`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
-        // `thenClose` acts after the first bytes, too: the connection may end before the request is out.
+        // `thenClose` also acts after the first bytes, so the connection may end before the request is sent.
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
             let outcome = await connection.outcome(post())
@@ -50,7 +50,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `thousands of resets leave nothing behind`() async throws {
+    @Test func `thousands of resets leave nothing in memory`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.reset(code: HTTP2ErrorCode.internalError.rawValue)
             return true
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `timings tell queue and round trip apart`() async throws {
+    @Test func `the timing distinguishes queue and round trip`() async throws {
         let handler = TestHandler()
         let (timings, told) = AsyncStream<HTTP2RequestTiming>.makeStream()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in

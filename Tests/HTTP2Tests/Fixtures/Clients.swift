@@ -1,13 +1,13 @@
 @testable import HTTP2
 
-/// Where a test's client goes: 127.0.0.1, trusting the test authority.
+/// The configuration of a test's client: 127.0.0.1, with trust in the test authority.
 func configuration(_ port: Int, host: String = "127.0.0.1") -> HTTP2ClientConfiguration {
     var configuration = HTTP2ClientConfiguration(host: host, port: port)
     configuration.trustRoots = .file(TestAuthority.shared.file)
     return configuration
 }
 
-/// Runs `body` on a fresh connection to `port`, and closes it whatever happens.
+/// Runs `body` with a new connection to `port`, and closes it in any case.
 func withConnection<Result: Sendable>(
     _ port: Int, _ configure: (inout HTTP2ClientConfiguration) -> Void = { _ in },
     _ body: (HTTP2ClientConnection) async throws -> Result
@@ -31,7 +31,7 @@ func post(_ path: String = "/", headers: [HTTP2Header] = [], body: [UInt8] = Arr
 }
 
 extension HTTP2ClientConnection {
-    /// How a request ended, as a value.
+    /// The outcome of a request as a value.
     func outcome(_ request: HTTP2Request, timeout: Duration = .seconds(20)) async -> Result<HTTP2Response, HTTP2Failure>
     {
         do throws(HTTP2Failure) {

@@ -4,13 +4,13 @@ import NIOPosix
 
 @testable import HTTP2
 
-/// An HTTP proxy that answers CONNECT as the test says, and passes bytes on once it said 200.
+/// An HTTP proxy that answers CONNECT as the test says. After a 200 it passes bytes on.
 struct ProxyServer: Sendable {
     private let listener: any Channel
-    /// The header of every CONNECT, in the order they came.
+    /// The headers of all CONNECT requests, in order.
     let requests: NIOLockedValueBox<[String]>
 
-    /// - Parameter answer: what it says to CONNECT; `nil`: nothing at all.
+    /// - Parameter answer: the answer to CONNECT; `nil`: none.
     static func start(answer: String? = "HTTP/1.1 200 Connection established\r\n\r\n") async throws -> ProxyServer {
         let requests = NIOLockedValueBox<[String]>([])
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

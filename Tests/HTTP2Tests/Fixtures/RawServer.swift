@@ -4,12 +4,12 @@ internal import NIOSSL
 
 @testable import HTTP2
 
-/// A server that speaks TLS and `h2` (or what `protocols` says) and whatever bytes the test gives it: `bytes` when the
-/// client has begun, `answer` when its first request has come. Otherwise it reads, and says nothing.
+/// A server with TLS and `h2` (or `protocols`) that sends the test's bytes: `bytes` when the client has begun, `answer`
+/// when its first request has arrived. Otherwise it only reads.
 struct RawServer: Sendable {
     private let listener: any Channel
 
-    /// Without `identity` it accepts TCP and says nothing at all, not even TLS.
+    /// Without `identity` it accepts TCP and sends nothing at all, not even TLS.
     static func start(
         identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
         bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false, asksForCertificate: Bool = false
@@ -63,7 +63,7 @@ struct RawServer: Sendable {
                 received.writeBuffer(&incoming)
                 self.received = received
             } else {
-                // The client's preface, 24 bytes, comes in its first flight.
+                // The client's preface of 24 bytes arrives with its first data.
                 incoming.moveReaderIndex(forwardBy: min(24, incoming.readableBytes))
                 received = incoming
                 say(bytes, context)
@@ -84,7 +84,7 @@ struct RawServer: Sendable {
             write.whenComplete { _ in bound.value.close(promise: nil) }
         }
 
-        /// Reads whole frames off the front until one of them is HEADERS.
+        /// Reads complete frames until one of them is HEADERS.
         private func sawHeaders() -> Bool {
             while var buffer = received, let high = buffer.readInteger(as: UInt8.self),
                 let low = buffer.readInteger(as: UInt16.self), let type = buffer.readInteger(as: UInt8.self),

@@ -1,6 +1,7 @@
 @testable import HTTP2
 
-/// The least a pool must do: send again what was never processed, on a new connection when the old one takes no more.
+/// The least that a pool must do: repeat requests that were never processed, on a new connection if the old one accepts
+/// no more.
 actor RetryingCaller {
     private let settings: HTTP2ClientConfiguration
     private var current: Task<HTTP2ClientConnection, any Error>?
@@ -9,7 +10,7 @@ actor RetryingCaller {
 
     init(_ settings: HTTP2ClientConfiguration) { self.settings = settings }
 
-    /// Bounded by the number of attempts, so a test can't run for ever.
+    /// The number of attempts is limited, so that a test cannot run forever.
     func send(_ request: HTTP2Request) async throws -> HTTP2Response {
         for _ in 0..<500 {
             let connection = try await usable()
@@ -30,7 +31,7 @@ actor RetryingCaller {
         if let current {
             let connection = try await current.value
             if connection.isUsable { return connection }
-            // Somebody else may have replaced it while we waited.
+            // Another task may have replaced it during the wait.
             if self.current == current { self.current = nil }
         }
         if let current { return try await current.value }
@@ -42,7 +43,7 @@ actor RetryingCaller {
     }
 }
 
-/// Sends `count` requests, `concurrency` at a time, each under its own path.
+/// Sends `count` requests, `concurrency` at a time, each with its own path.
 func flood(
     _ count: Int, concurrency: Int, _ send: @escaping @Sendable (HTTP2Request) async throws -> Void
 ) async throws {

@@ -4,7 +4,7 @@ internal import Logging
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// Runs `body` against a server of ours, and stops it whatever happens.
+/// Runs `body` with a server, and stops it in any case.
 func withServer<Result: Sendable>(
     _ handler: TestHandler, identity: TestAuthority.Identity = TestAuthority.shared.local,
     _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },

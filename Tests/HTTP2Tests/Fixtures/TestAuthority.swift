@@ -5,12 +5,12 @@ internal import X509
 
 @testable import HTTP2
 
-/// A certificate authority that lives as long as the test run, and the certificates it signs.
+/// A certificate authority for this test run, and the certificates it signs.
 struct TestAuthority: Sendable {
-    /// The one most tests trust.
+    /// The authority that most tests trust.
     static let shared = TestAuthority()
 
-    /// What a server shows.
+    /// A server's certificate and key.
     struct Identity: Sendable {
         var chainPEM: [UInt8]
         var keyPEM: [UInt8]
@@ -19,13 +19,13 @@ struct TestAuthority: Sendable {
         var key: HTTP2PEM { .bytes(keyPEM) }
     }
 
-    /// The PEM file a client trusts.
+    /// The PEM file that a client trusts.
     let file: String
     /// A certificate for `localhost` and 127.0.0.1.
     let local: Identity
-    /// A certificate for `elsewhere.example` alone.
+    /// A certificate for `elsewhere.example` only.
     let elsewhere: Identity
-    /// As `local`, but its time is over.
+    /// Like `local`, but expired.
     let expired: Identity
 
     init() {
@@ -53,7 +53,7 @@ struct TestAuthority: Sendable {
     }
 
     private static func name(_ text: String) -> DistinguishedName {
-        // A fixed short text always makes a name.
+        // A fixed short text is always a valid name.
         (try? DistinguishedName { CommonName(text) }) ?? DistinguishedName()
     }
 

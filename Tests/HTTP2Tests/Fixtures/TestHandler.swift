@@ -1,6 +1,6 @@
 @testable import HTTP2
 
-/// A server's behaviour, given by the test. What the closures do not deal with can be awaited on the streams.
+/// A server with the test's behaviour. Requests that the closures do not handle can be awaited.
 final class TestHandler: HTTP2ServerHandler {
     typealias Exchange = (request: HTTP2ServerRequest, stream: HTTP2ServerStream)
 
@@ -8,12 +8,12 @@ final class TestHandler: HTTP2ServerHandler {
     private let onRequest: @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool
     private let held: AsyncStream<Exchange>.Continuation
     private let gone: AsyncStream<Int>.Continuation
-    /// Requests the closure left alone, in the order they came.
+    /// The requests that the closure did not handle, in order.
     let requests: AsyncStream<Exchange>
-    /// Ids of connections that closed.
+    /// The IDs of closed connections.
     let closures: AsyncStream<Int>
 
-    /// - Parameter answering: true when it dealt with the request; false leaves it to the test that awaits `requests`.
+    /// - Parameter answering: returns whether it handled the request. Otherwise the test can await it with `requests`.
     init(
         opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
         answering: @escaping @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool = { _, _ in false }
@@ -32,7 +32,7 @@ final class TestHandler: HTTP2ServerHandler {
 
     func closed(_ connection: HTTP2ServerConnection) { gone.yield(connection.id) }
 
-    /// Answers every request at once: 200, and the body it came with.
+    /// Answers every request at once with 200 and its own body.
     static var echo: TestHandler {
         TestHandler(answering: { request, stream in
             stream.respond(status: 200, headers: [HTTP2Header("x-path", request.path)], body: request.body)
@@ -42,7 +42,7 @@ final class TestHandler: HTTP2ServerHandler {
 
     struct OutOfTime: Error {}
 
-    /// The next `count` requests nobody dealt with; throws when the test's time is up before.
+    /// The next `count` unhandled requests. Throws when the test's time is over.
     func take(_ count: Int) async throws -> [Exchange] {
         var taken: [Exchange] = []
         for await exchange in requests {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A program of the system, for the tests that compare with somebody else's HTTP/2.
+/// A system program, for tests with other HTTP/2 implementations.
 struct Tool: Sendable {
     let path: String
 
-    /// `nil` when it is not installed.
+    /// `nil`: it is not installed.
     init?(_ name: String) {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let found = (folders + ["/usr/sbin", "/usr/bin"]).map { "\($0)/\(name)" }
@@ -15,7 +15,7 @@ struct Tool: Sendable {
 
     static func isInstalled(_ name: String) -> Bool { Tool(name) != nil }
 
-    /// Runs it to its end and returns what it printed.
+    /// Runs it to its end and returns its output.
     func output(_ arguments: [String]) async throws -> String {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: path)
@@ -32,7 +32,7 @@ struct Tool: Sendable {
         }
     }
 
-    /// Runs it while `body` does, which begins when a line was printed that contains `sign`.
+    /// Runs it during `body`, which begins when a line containing `sign` was printed.
     func whileRunning<Result: Sendable>(
         _ arguments: [String], readyAt sign: String, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -49,7 +49,7 @@ struct Tool: Sendable {
         try process.run()
         defer {
             pipe.fileHandleForReading.readabilityHandler = nil
-            // Not SIGTERM: a child inherits the blocked signals of the thread that started it.
+            // Not SIGTERM, because a child inherits the blocked signals of the thread that started it.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
@@ -57,7 +57,7 @@ struct Tool: Sendable {
         for await text in lines {
             said += text
             guard said.contains(sign) else { continue }
-            // What it says from now on is read and dropped, so that it never blocks on a full pipe.
+            // Its further output is read and dropped, so that it never blocks on a full pipe.
             line.finish()
             return try await body()
         }

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable import HTTP2
 
-/// Fields in one piece of memory come out as they went in.
+/// Stored fields are returned as they were stored.
 struct FieldBlockTests {
     private static let headers = [
         HTTP2Header("apns-request-id", "0d4bd2b8-9f0a-4a4e-8c8a-1f2e3d4c5b6a"),
@@ -12,12 +12,12 @@ struct FieldBlockTests {
         HTTP2Header("long", String(repeating: "ä", count: 5_000)),
     ]
 
-    @Test func `order and duplicates are kept`() {
+    @Test func `the order and duplicates are kept`() {
         #expect(FieldBlock(Self.headers).headers == Self.headers)
         #expect(FieldBlock().headers.isEmpty)
     }
 
-    @Test func `the first of a name is found`() {
+    @Test func `the first field with a name is found`() {
         let block = FieldBlock(Self.headers)
         #expect(block.first(named: "set-cookie") == "a=1")
         #expect(block.first(named: "x")?.isEmpty == true)
@@ -26,7 +26,7 @@ struct FieldBlockTests {
         #expect(block.first(named: "") == nil)
     }
 
-    @Test func `what is no UTF-8 is repaired`() {
+    @Test func `invalid UTF-8 is repaired`() {
         var block = FieldBlock()
         let (name, value) = (Array("server".utf8), [UInt8]([0x66, 0xff, 0x6f]))
         name.withUnsafeBufferPointer { name in

@@ -3,12 +3,12 @@ import Testing
 
 @testable import HTTP2
 
-/// Our server under a client that is not ours.
+/// The server with another HTTP/2 client.
 @Suite(
     .enabled(if: Tool.isInstalled("h2load"), "h2load (Debian: nghttp2-client) is not installed"),
     .timeLimit(.minutes(1)))
 struct H2loadTests {
-    @Test func `four connections a hundred streams each`() async throws {
+    @Test func `four connections with a hundred streams each are answered`() async throws {
         let tool = try #require(Tool("h2load"))
         let folder = try Tool.folder(TestAuthority.shared.local)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    @Test func `a port in use is one clear line`() async throws {
+    @Test func `the error of a port in use is one clear line`() async throws {
         try await withServer(.echo) { server in
             let text = try #require(await startFailure { $0.port = server.port })
             #expect(text == "127.0.0.1:\(server.port) is in use: stop what listens there, or choose another port")
         }
     }
 
-    @Test func `unusable certificates and keys are one clear line`() async throws {
+    @Test func `the error of an unusable certificate or key is one clear line`() async throws {
         let missing = try #require(await startFailure { $0.certificateChain = .file("/nowhere/chain.pem") })
         #expect(missing.contains("certificate chain /nowhere/chain.pem"))
         let empty = try #require(await startFailure { $0.certificateChain = .bytes([]) })
@@ -36,7 +36,7 @@ import Testing
         #expect([missing, empty, noKey, foreign].allSatisfy { !$0.contains("\n") })
     }
 
-    @Test func `a body over the limit is cut and flagged`() async throws {
+    @Test func `a body over the limit is cut and marked`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.maximumRequestBody = 1_000 }) { server in
             try await withConnection(server.port) { connection in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a header over the limit resets the stream only`() async throws {
+    @Test func `a header over the limit resets only the stream`() async throws {
         try await withServer(.echo, { $0.maximumHeaderList = 2_000 }) { server in
             try await withConnection(server.port) { connection in
                 let large = HTTP2Header("x-large", String(repeating: "y", count: 2_000))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `only the first effect on a stream counts`() async throws {
+    @Test func `only the first call on a stream has an effect`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.respond(status: 201, headers: [], body: [])
             stream.respond(status: 500, headers: [], body: [])
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a connection has an ID, a memory and an end`() async throws {
+    @Test func `a connection has an ID, a stored value and an end`() async throws {
         let opened = AsyncStream<HTTP2ServerConnection>.makeStream()
         let handler = TestHandler(opened: { connection in
             connection.withUserInfo { $0 = "mine" }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `stopping lets owed answers out and cuts the rest`() async throws {
+    @Test func `stopping sends outstanding answers and cuts the rest`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.drainTimeout = .seconds(2) }) { server in
             let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
@@ -143,7 +143,7 @@ import Testing
                 let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
                 reason = await connection.closed()
             } catch {
-                // On a very busy machine the time is up before the client has looked.
+                // On a very busy machine the timeout may come before the client has checked.
                 reason = error.message
             }
             #expect(reason.contains("GOAWAY NO_ERROR"), "\(reason)")

@@ -30,16 +30,16 @@ struct HeaderFieldsTests {
     }
 
     @Test(arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"])
-    func `names that HTTP forbids are told`(name: String) {
+    func `names that HTTP forbids are refused`(name: String) {
         #expect(throws: HeaderFields.Invalid.self) { try pairs([HTTP2Header(name, "x")]) }
     }
 
     @Test(arguments: ["a\r\nb", "nul\0", "bell\u{7}"])
-    func `values that HTTP forbids are told`(value: String) {
+    func `values that HTTP forbids are refused`(value: String) {
         #expect(throws: HeaderFields.Invalid.self) { try pairs([HTTP2Header("x", value)]) }
     }
 
-    @Test func `storage is used again`() throws {
+    @Test func `the storage is reused`() throws {
         var fields = HeaderFields()
         try fields.add(HTTP2Header("a", "1"))
         fields.removeAll()

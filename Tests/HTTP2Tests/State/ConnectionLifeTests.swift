@@ -10,7 +10,7 @@ struct ConnectionLifeTests {
         return life
     }
 
-    @Test func `only the first SETTINGS open`() {
+    @Test func `only the first SETTINGS opens the connection`() {
         var life = ConnectionLife()
         #expect(life.settingsArrived() == false, "not before TLS")
         #expect(life.refusal != nil)
@@ -31,7 +31,7 @@ struct ConnectionLifeTests {
         #expect(life.refusal?.contains("first") == true)
     }
 
-    @Test func `the end says both reasons`() {
+    @Test func `the end has both reasons`() {
         var life = open()
         _ = life.leave("GOAWAY")
         #expect(life.close("the peer closed") == true)
@@ -41,7 +41,7 @@ struct ConnectionLifeTests {
         #expect(life.isClosed)
     }
 
-    @Test func `it may end at any point`() {
+    @Test func `a connection may end in any state`() {
         var early = ConnectionLife()
         #expect(early.close("refused") == true)
         early.secured()

@@ -6,7 +6,7 @@ import Testing
 struct DeadlineHeapTests {
     private func at(_ nanoseconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(nanoseconds)) }
 
-    @Test func `only what is due comes out, nearest first`() {
+    @Test func `only expired deadlines are returned, the nearest first`() {
         var heap = DeadlineHeap()
         heap.insert(0, deadline: at(30))
         heap.insert(1, deadline: at(10))
@@ -28,9 +28,9 @@ struct DeadlineHeapTests {
         #expect(heap.popExpired(now: at(50)) == 0)
     }
 
-    /// Against a plain dictionary, over many random insertions, removals and pops.
+    /// Compares with a plain dictionary over many random operations.
     @Test(arguments: 0..<8)
-    func `it agrees with a model`(seed: Int) {
+    func `the heap agrees with a simple model`(seed: Int) {
         var random = SplitMix(state: UInt64(seed))
         var heap = DeadlineHeap()
         var model: [Int: NIODeadline] = [:]

@@ -10,7 +10,7 @@ struct HeartbeatTests {
         Heartbeat(idle: .seconds(60), overdue: .seconds(5), timeout: .seconds(2), now: at(0))
     }
 
-    @Test func `idle silence is asked about late`() {
+    @Test func `without awaited answers a PING is sent late`() {
         var beat = heartbeat()
         #expect(beat.check(now: at(59)) == .wait(until: at(60)))
         #expect(beat.check(now: at(60)) == .ping)
@@ -18,7 +18,7 @@ struct HeartbeatTests {
         #expect(beat.check(now: at(62)) == .dead)
     }
 
-    @Test func `awaited answers are asked about soon`() {
+    @Test func `with awaited answers a PING is sent soon`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(30))
         #expect(beat.check(now: at(34)) == .wait(until: at(35)))
@@ -26,7 +26,7 @@ struct HeartbeatTests {
         #expect(beat.next == at(37))
     }
 
-    @Test func `anything read is a sign of life`() {
+    @Test func `all received bytes count as a sign of life`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(0))
         #expect(beat.check(now: at(5)) == .ping)
@@ -35,7 +35,7 @@ struct HeartbeatTests {
         #expect(beat.check(now: at(11)) == .ping)
     }
 
-    @Test func `waiting counts from its beginning`() {
+    @Test func `the silence counts from the beginning of the wait`() {
         var beat = heartbeat()
         beat.awaiting(true, now: at(50))
         beat.awaiting(true, now: at(54))

@@ -6,7 +6,7 @@ import Testing
 struct IdleWatchTests {
     private func at(_ seconds: Int) -> NIODeadline { .uptimeNanoseconds(UInt64(seconds) * 1_000_000_000) }
 
-    @Test func `silence is over after the timeout`() {
+    @Test func `a silent connection is idle after the timeout`() {
         var watch = IdleWatch(timeout: .seconds(10), now: at(0))
         #expect(watch.isOver(now: at(9), owed: 0) == false)
         watch.read(now: at(9))

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 struct SlotTableTests {
-    @Test func `slots are used again`() {
+    @Test func `slots are reused`() {
         var table = SlotTable<String>()
         let first = table.insert("a")
         let second = table.insert("b")
@@ -15,7 +15,7 @@ struct SlotTableTests {
         #expect(table.capacity == 2)
     }
 
-    @Test func `a free slot is nothing and stays free`() {
+    @Test func `a free slot is empty and stays free`() {
         var table = SlotTable<Int>()
         let slot = table.insert(1)
         #expect(table.remove(slot) == 1)

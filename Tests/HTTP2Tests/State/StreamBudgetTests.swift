@@ -8,7 +8,7 @@ struct StreamBudgetTests {
         #expect(!budget.admits(body: 0, window: 65_535))
     }
 
-    @Test func `the lowest of the three limits rules`() {
+    @Test func `the lowest of the three limits counts`() {
         var budget = StreamBudget(cap: 1_000, initial: 1)
         budget.peerLimit = Int(UInt32.max)
         #expect(budget.limit == 1)
@@ -20,7 +20,7 @@ struct StreamBudgetTests {
         #expect(budget.limit == 1)
     }
 
-    @Test func `a lowered limit admits no stream until enough are done`() {
+    @Test func `a lowered limit admits no stream until enough have ended`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1
         budget.inUse = 99
@@ -41,7 +41,7 @@ struct StreamBudgetTests {
         #expect(budget.admits(body: 0, window: 0), "a request without a body needs no window")
     }
 
-    @Test func `a body larger than the window goes alone`() {
+    @Test func `a body larger than the window is sent alone`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1_000
         #expect(budget.admits(body: 100_000, window: 65_535))

@@ -11,7 +11,7 @@ struct StreamEndTests {
         if case .notProcessed = failure { true } else { false }
     }
 
-    @Test func `safe is what was never processed`() {
+    @Test func `requests that were never processed may be repeated`() {
         #expect(isSafe(StreamEnd.closed(code: cancel, stream: 1, written: false, goAway: nil)))
         #expect(isSafe(StreamEnd.closed(code: refused, stream: 1, written: true, goAway: nil)))
         #expect(isSafe(StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)))
@@ -19,26 +19,26 @@ struct StreamEndTests {
         #expect(isSafe(StreamEnd.connectionLost("cut", written: false)))
     }
 
-    @Test func `everything else is unknown`() {
+    @Test func `the result of all other requests is unknown`() {
         #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 1, written: true, goAway: nil)))
         #expect(!isSafe(StreamEnd.closed(code: cancel, stream: 41, written: true, goAway: goAway)))
         #expect(!isSafe(StreamEnd.closed(code: 0, stream: 1, written: true, goAway: nil)))
         #expect(!isSafe(StreamEnd.connectionLost("cut", written: true)))
     }
 
-    @Test func `time is up`() {
+    @Test func `a timeout names its length and whether the request was sent`() {
         #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: false, written: false)))
         #expect(isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: false)))
         #expect(!isSafe(StreamEnd.timedOut(after: .seconds(1), started: true, written: true)))
     }
 
-    @Test func `the peer's words are in the reason`() {
+    @Test func `the reason contains the peer's text`() {
         let end = StreamEnd.closed(code: refused, stream: 43, written: true, goAway: goAway)
         #expect(end.description.contains("Shutdown"))
         #expect(end.description.contains("NO_ERROR"))
     }
 
-    @Test func `long farewells are cut`() {
+    @Test func `a long text of a GOAWAY is cut`() {
         let long = GoAway(lastStream: 0, code: 11, debugData: [UInt8](repeating: 65, count: 60_000))
         #expect(long.debugData.count == GoAway.debugLimit)
         #expect(long.text.count < 1_100)

@@ -12,7 +12,7 @@ struct WaitingLineTests {
         return order
     }
 
-    @Test func `first come, first served`() {
+    @Test func `the first in the queue is the first out`() {
         var line = WaitingLine()
         for slot in [3, 0, 2] { line.append(slot) }
         #expect(line.count == 3)
@@ -21,7 +21,7 @@ struct WaitingLineTests {
     }
 
     @Test(arguments: [0, 1, 2])
-    func `leaving from anywhere keeps the others in order`(leaver: Int) {
+    func `removing any element keeps the others in order`(leaver: Int) {
         var line = WaitingLine()
         for slot in 0..<3 { line.append(slot) }
         line.remove(leaver)
@@ -30,7 +30,7 @@ struct WaitingLineTests {
         #expect(drain(&line) == [0, 1, 2].filter { $0 != leaver } + [7])
     }
 
-    @Test func `a waiter that left may come back at the end`() {
+    @Test func `a removed element may be added at the end again`() {
         var line = WaitingLine()
         line.append(0)
         line.append(1)

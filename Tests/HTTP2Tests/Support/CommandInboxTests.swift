@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 struct CommandInboxTests {
-    @Test func `only the first of a batch wakes`() {
+    @Test func `only the first command of a batch wakes the receiver`() {
         let inbox = CommandInbox<Int>()
         #expect(inbox.append(1))
         #expect(!inbox.append(2))
@@ -16,7 +16,7 @@ struct CommandInboxTests {
         #expect(inbox.takeAll() == [3])
     }
 
-    @Test func `what came in between survives the recycling`() {
+    @Test func `commands that arrive while an array is recycled are kept`() {
         let inbox = CommandInbox<Int>()
         _ = inbox.append(1)
         let taken = inbox.takeAll()
@@ -25,7 +25,7 @@ struct CommandInboxTests {
         #expect(inbox.takeAll() == [2])
     }
 
-    @Test func `during a handout the last one wakes, and every full burst`() {
+    @Test func `during a handout the end wakes the receiver, and so does every full burst`() {
         let inbox = CommandInbox<Int>()
         inbox.beginHandout()
         #expect(!inbox.append(1))

@@ -4,12 +4,12 @@ internal import GrandstandTestKit
 internal import SwiftASN1
 internal import X509
 
-/// A certificate that is its own authority, and the file a client trusts.
+/// A self-signed certificate, and the file that a client trusts.
 struct TestIdentity {
     let receiver: Receiver.Identity
     let file: String
 
-    /// - Parameter names: DNS names the certificate is for.
+    /// - Parameter names: the DNS names in the certificate.
     init(_ names: [String]) throws {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("webhook tests") }

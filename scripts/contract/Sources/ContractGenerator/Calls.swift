@@ -1,5 +1,5 @@
-/// How the client names an operation's parameters where the rule of `Contract.calls` reads badly in Swift. What is not here
-/// follows the rule.
+/// Names in the client's calls that differ from the rule in `Contract.calls`, because the rule would read badly in
+/// Swift.
 enum CallNames {
     /// The label of the path's last parameter.
     static let subjects = [
@@ -10,25 +10,26 @@ enum CallNames {
         "putQuirk": "of", "push": "to", "reconcile": "_", "getReconciliation": "of", "listReconciliations": "of",
         "installationStatistics": "of",
     ]
-    /// The member of a body that stands first and without a label; of these operations the body's members are parameters.
+    /// The member of a body that is the first parameter, without a label. For these operations, the members of the body
+    /// are parameters.
     static let spread: [String: String?] = [
         "createKey": nil, "rotateKey": nil, "rotateWebhookSecret": nil, "createChannel": nil,
         "importChannel": "channelId",
         "reopenEvent": nil, "startEvent": nil, "reconcile": nil, "lookupMany": "eventKeys", "broadcastMany": "items",
         "recordReceipts": "items", "putQuirk": nil,
     ]
-    /// Written by hand, as their answers are no JSON.
+    /// Calls that are written by hand, because their answers are not JSON.
     static let byHand: Set = ["metrics", "contract", "listAppNames", "getAppName"]
-    /// Statuses beside 2xx whose body is an answer.
+    /// Statuses other than 2xx whose body is a normal answer.
     static let answers = ["readiness": 503]
 }
 
 extension Contract {
-    /// The types under the client's name.
+    /// Type aliases in the client's namespace.
     func clientNames() -> String {
         var swift = SwiftText(imports: ["public import GrandstandContract"])
         swift.block("extension GrandstandClient") { swift in
-            swift.document("A part of a list.")
+            swift.document("A page of a list.")
             swift.line("public typealias Page = Contract.Page")
             for schema in schemas where schema.name != "Problem" && schema.name != "ProblemKind" {
                 if case .plain = schema.shape { continue }
@@ -39,7 +40,8 @@ extension Contract {
         return swift.text
     }
 
-    /// The client's calls: the path's last parameter, the app as one value, the query by name, the body last.
+    /// The client's calls. Their parameters are the last one of the path, the app as one value, the query by name, and
+    /// the body.
     func clientCalls(of tag: String) -> String {
         let operations = operations.filter { $0.tag == tag && !CallNames.byHand.contains($0.id) }
         var swift = SwiftText(imports: ["public import GrandstandContract"])
@@ -64,7 +66,7 @@ extension Contract {
 
     private func isPatch(_ operation: Operation) -> Bool { operation.method == "patch" }
 
-    /// Bodies that somebody may write with members of a newer server.
+    /// Whether the body may be given as text, because it may contain members of a newer server.
     private func takesText(_ operation: Operation) -> Bool {
         ["broadcastMany", "recordReceipts"].contains(operation.id)
     }
@@ -90,7 +92,7 @@ extension Contract {
             names.removeAll { ["bundleId", "environment"].contains($0) }
             replace("{bundleId}/{environment}", "\\(app)")
         }
-        // The last is what the call is about; one before it is whose it is.
+        // The last parameter is the subject of the call. The one before it is its owner.
         for (index, name) in names.reversed().enumerated() {
             let local = name == "key" ? (operation.path.contains("/broadcasts") ? "eventKey" : "key") : name
             let label = index > 0 ? "of" : CallNames.subjects[operation.id] ?? "_"

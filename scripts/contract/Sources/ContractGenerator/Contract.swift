@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// What openapi.yaml says, as far as Swift is written from it. The file's head says how it is shaped.
+/// The parts of openapi.yaml that Swift is generated from. The beginning of that file explains its form.
 struct Contract {
     var schemas: [Schema] = []
     var problems: [ProblemKind] = []
@@ -9,30 +9,31 @@ struct Contract {
 
     struct Schema {
         var name: String
-        /// The file that has it: the first tag, in the file's order, whose operations come to it.
+        /// The file that contains it: that of the first tag, in the order of openapi.yaml, with an operation that uses
+        /// it.
         var room: String
         var text: String
         var shape: Shape
-        /// It is written as it was read, byte for byte, until a member changes.
+        /// It is written byte for byte as it was read, unless a member was changed.
         var isKept = false
     }
 
     enum Shape {
-        /// Words to which a newer server may add.
+        /// An enumeration to which a newer server may add values.
         case words([(word: String, text: String)])
         case object([Field])
-        /// A part of a list of these.
+        /// A page of a list of these.
         case page(of: ValueType)
         case union([(name: String, type: ValueType)])
-        /// A plain type with rules of its own, or JSON that is kept as it is.
+        /// A plain type with its own rules, or JSON that is kept unchanged.
         case plain(ValueType)
     }
 
     indirect enum ValueType: Equatable {
         case string, integer, number, boolean, date, raw
-        /// A string that is printed nowhere.
+        /// A string that is never printed.
         case secret
-        /// A number that is written as it was read.
+        /// A number that is written exactly as it was read.
         case keptNumber
         case named(String)
         case array(ValueType)
@@ -43,9 +44,9 @@ struct Contract {
     struct Field {
         var name: String
         var text: String
-        /// `optional` where its value may be null, or where it may be left out.
+        /// `optional` if its value may be null or it may be left out.
         var type: ValueType
-        /// It stands in the object even when it is null.
+        /// Whether it is always in the object, even if it is null.
         var isAlwaysThere: Bool
     }
 
@@ -58,12 +59,13 @@ struct Contract {
 
     struct Operation {
         var id: String
-        /// Its only tag.
+        /// The only tag of the operation.
         var tag: String
         var method: String
         var path: String
         var text: String
-        /// The scopes of which a key needs one; empty: any key but one that is only an app's; `nil`: it needs no key.
+        /// A key needs one of these scopes. Empty: any key, except one that only belongs to an app. `nil`: no key is
+        /// needed.
         var scopes: [String]?
         var query: [Field] = []
         var takesIdempotencyKey = false
@@ -71,7 +73,7 @@ struct Contract {
         var takesInstallationSecret = false
         var request: String?
         var requestType: String?
-        /// `nil`: no body. An empty name: no JSON.
+        /// `nil`: no body. An empty name: the body is not JSON.
         var answer: String?
         var answerStatuses: [Int] = []
     }
@@ -110,7 +112,7 @@ extension Contract {
     }
 }
 
-/// Reads nodes, with the components that they name.
+/// Reads nodes and the components that they refer to.
 private struct Reader {
     let components: Node
 
@@ -235,7 +237,7 @@ private struct Reader {
         return operation
     }
 
-    /// The first of several, which has the most members.
+    /// The first of several alternatives, which has the most members.
     private func answer(_ schema: Node?) throws -> String {
         let named = try schema?["anyOf"]?.elements().first ?? schema?["oneOf"]?.elements().first ?? schema
         return named?["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
@@ -249,9 +251,9 @@ private struct Reader {
     }
 }
 
-/// Which file has which schema.
+/// Assigns each schema to a file.
 private struct Rooms {
-    /// For what no operation comes to.
+    /// The file of schemas that no operation uses.
     static let others = "others"
 
     private(set) var rooms: [String: String] = [:]

@@ -1,5 +1,5 @@
 extension Contract {
-    /// The operations as values: what the server routes by.
+    /// The operations as values, which the server's routes use.
     func operationList() -> String {
         var swift = SwiftText(imports: [])
         swift.block("extension Contract.Operation") { swift in

@@ -1,9 +1,9 @@
 import Yams
 
-/// What the bodies of requests have to be like, as values that the server reads bodies by.
+/// The rules for request bodies as values, with which the server reads bodies.
 struct RequestShapes {
     private let schemas: Node
-    /// Objects that are read, in the order in which requests come to them.
+    /// The objects in request bodies, in the order in which requests use them.
     private var objects: [(name: String, shape: String)] = []
     private var seen: Set<String> = []
 
@@ -18,7 +18,7 @@ struct RequestShapes {
                 guard let body = operation["requestBody"] else { continue }
                 for (_, content) in try body.member("content").pairs() {
                     let schema = try content.member("schema")
-                    // A merge patch is read as what it makes of the whole.
+                    // A merge patch has no shape, because the server checks the resulting resource.
                     if let name = Self.name(schema), schemas[name]?["x-patch-of"] != nil { continue }
                     _ = try shape(schema)
                 }
@@ -26,7 +26,7 @@ struct RequestShapes {
         }
     }
 
-    /// The objects and what is in them.
+    /// The objects and their members.
     func requests() -> String {
         var swift = SwiftText(imports: [])
         for (index, object) in objects.enumerated() {
@@ -38,7 +38,7 @@ struct RequestShapes {
         return swift.text
     }
 
-    /// The rules of texts that have a name.
+    /// The named rules of texts.
     func texts() throws -> String {
         var swift = SwiftText(imports: [])
         try swift.block("extension TextRule") { swift in
@@ -134,7 +134,7 @@ struct RequestShapes {
             arguments.append("pattern: #\"\(pattern)\"#")
         }
         if let excluded = node["not"]?["pattern"]?.string {
-            // A text, its points in brackets.
+            // The pattern is a plain text with its dots in brackets.
             arguments.append("excluding: \"\(excluded.replacing("[.]", with: "."))\"")
         }
         if pattern == Self.printable { arguments.append("isPrintable: true") }
@@ -146,8 +146,8 @@ struct RequestShapes {
         return "TextRule(\(arguments.joined(separator: ", ")))"
     }
 
-    /// Whether the server's TextPattern takes a pattern as JSON Schema does: outside of sets it knows plain characters,
-    /// groups and counts, and no `.`, `|`, `(?` or `{1,}`.
+    /// Whether the server's TextPattern reads a pattern like JSON Schema. Outside of sets it supports plain characters,
+    /// groups and counts, but no `.`, `|`, `(?` or `{1,}`.
     private static func isRead(_ pattern: String) -> Bool {
         let rest = pattern.replacing(#/\[(?:\\.|[^\]\\])*\]/#, with: "")
         return rest.wholeMatch(of: #/\^[A-Za-z0-9:\/_()?*+{},-]*\$?/#) != nil

@@ -1,4 +1,4 @@
-/// Swift source as it grows.
+/// Swift source that is being written.
 struct SwiftText {
     private(set) var text: String
     private var depth = 0
@@ -10,14 +10,14 @@ struct SwiftText {
         if !imports.isEmpty { text += imports.joined(separator: "\n") + "\n\n" }
     }
 
-    /// One more import, above the others.
+    /// Adds an import above the others.
     mutating func add(import line: String) { text = Self.head + line + "\n" + text.dropFirst(Self.head.count) }
 
     mutating func line(_ line: String = "") {
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
     }
 
-    /// A line that ends in `{`, what is within, and `}`.
+    /// Writes a line that ends in `{`, the content, and `}`.
     mutating func block(_ head: String, _ body: (inout SwiftText) throws -> Void) rethrows {
         line(head + " {")
         depth += 1
@@ -26,7 +26,7 @@ struct SwiftText {
         line("}")
     }
 
-    /// A doc comment of as many lines as it takes.
+    /// Writes a doc comment and wraps its lines.
     mutating func document(_ words: String) {
         let width = 120 - 4 * depth - 4
         var row = ""
@@ -41,14 +41,14 @@ struct SwiftText {
     }
 }
 
-/// Names as Swift has them.
+/// Turns names of the contract into Swift names.
 enum SwiftName {
     private static let reserved: Set = [
         "default", "in", "is", "as", "case", "switch", "repeat", "operator", "internal", "public", "private", "self",
         "where", "for", "func", "init", "let", "var", "protocol", "extension", "import", "static", "true", "false",
     ]
 
-    /// `channel-lost`, `event.state` and `loc-key` become one word, small letter first.
+    /// Joins `channel-lost`, `event.state` or `loc-key` to one name that begins with a small letter.
     static func member(_ word: String) -> String {
         let name = joined(word)
         return reserved.contains(name) ? "`\(name)`" : name
@@ -63,7 +63,7 @@ enum SwiftName {
 }
 
 extension Contract.ValueType {
-    /// As a Swift type, within the namespace of the contract's types or outside of it.
+    /// The Swift type, written for use within the namespace of the contract's types or outside of it.
     func swift(in space: String = "") -> String {
         switch self {
         case .string: "String"

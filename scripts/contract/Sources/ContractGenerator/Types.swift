@@ -1,5 +1,5 @@
 extension Contract {
-    /// What the file of these schemas imports.
+    /// The imports of the file with these schemas.
     private static func imports(of schemas: [Schema]) -> [String] {
         func hasDate(_ type: ValueType) -> Bool {
             switch type {
@@ -28,10 +28,10 @@ extension Contract {
         return (hasDates ? foundation : []) + (hasObjects ? ["package import JSON"] : [])
     }
 
-    /// The rooms that have words or objects, in the order of openapi.yaml.
+    /// The files with enumerations or objects, in the order of openapi.yaml.
     var rooms: [String] { schemas.map(\.room).reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
-    /// The words and objects of a room.
+    /// The enumerations and objects of a file.
     func types(of room: String) -> String {
         let schemas = schemas.filter { schema in
             guard case .plain = schema.shape else { return schema.room == room && schema.name != "ProblemKind" }
@@ -57,7 +57,7 @@ extension Contract {
         return isFirst ? "" : swift.text
     }
 
-    /// All objects by name.
+    /// All objects by the names of their schemas.
     func values() -> String {
         var swift = SwiftText(imports: [])
         swift.block("extension Contract") { swift in
@@ -90,21 +90,21 @@ extension Contract {
                     swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
                 }
                 swift.line()
-                swift.line("/// All that this version knows.")
+                swift.line("/// The values that this version knows.")
                 swift.line("public static let allCases: [Self] = [")
                 for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
                 swift.line("]")
                 swift.line()
-                swift.line("/// The word.")
+                swift.line("/// The value in JSON.")
                 swift.line("public let rawValue: String")
                 swift.line()
-                swift.line("/// Any word. One that is none of these is a newer server's.")
+                swift.line("/// Any value. A newer server may send others than the known ones.")
                 swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
             }
         }
     }
 
-    /// The kinds of refusals.
+    /// The kinds of problems.
     func problemKinds() -> String {
         var swift = SwiftText(imports: [])
         swift.block("extension Contract") { swift in
@@ -116,7 +116,7 @@ extension Contract {
                     swift.line("case \(name)" + (name == kind.slug ? "" : " = \"\(kind.slug)\""))
                 }
                 swift.line()
-                swift.line("/// A short sentence, always the same.")
+                swift.line("/// The title of problems of this kind.")
                 swift.block("public var title: String") { swift in
                     swift.block("switch self") { swift in
                         for kind in problems {
@@ -125,7 +125,7 @@ extension Contract {
                     }
                 }
                 swift.line()
-                swift.line("/// The HTTP status that it comes with.")
+                swift.line("/// The HTTP status of problems of this kind.")
                 swift.block("public var status: Int") { swift in
                     swift.block("switch self") { swift in
                         for (status, kinds) in Dictionary(grouping: problems, by: \.status).sorted(by: {
@@ -165,7 +165,7 @@ extension Contract {
                         swift.line("public var \(name): \(field.type.swift())\(observer)")
                         continue
                     }
-                    // Whatever prints the object prints what it stores.
+                    // Printing the object prints its stored members.
                     swift.block("public var \(name): String") { swift in
                         swift.line("get { hidden.rawValue }")
                         swift.line("set { hidden = Secret(newValue) }")
@@ -174,7 +174,7 @@ extension Contract {
                 }
                 if schema.isKept { swift.line("private var kept = KeptText()") }
                 swift.line()
-                swift.line("/// What is left out is not said.")
+                swift.line("/// Members that are `nil` are left out.")
                 swift.block("public init(\(parameters(fields)))") { swift in
                     for field in fields {
                         let name = SwiftName.member(field.name)
@@ -221,13 +221,13 @@ extension Contract {
         }
     }
 
-    /// Objects that have all members of another and some of their own.
+    /// Objects that have all members of another object and some more.
     private static let bases = [
         "BroadcastItem": "BroadcastDraft", "Followable": "Lookup", "IssuedKey": "Key",
         "IssuedWebhook": "Webhook", "ReopenedEvent": "Event", "WebhookDeliveryLog": "WebhookDelivery",
     ]
 
-    /// An initializer out of the other.
+    /// An initializer from the other object.
     private func extend(_ name: String, by fields: [Field], _ swift: inout SwiftText) {
         guard let schema = schemas.first(where: { $0.name == name }), case .object(let base) = schema.shape else {
             return
@@ -265,14 +265,14 @@ extension Contract {
         }
     }
 
-    /// With any encoder; with the API's own the bytes are kept.
+    /// Codable for any encoder. With the API's own encoder, the bytes are kept.
     private func codable(_ swift: inout SwiftText) {
         swift.line()
-        swift.line("/// Reads it as the API writes it.")
+        swift.line("/// Decodes the JSON of the API.")
         swift.line(
             "public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }")
         swift.line()
-        swift.line("/// Writes it as the API reads it.")
+        swift.line("/// Encodes the JSON of the API.")
         swift.line(
             "public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }")
     }
@@ -284,12 +284,12 @@ extension Contract {
         }.joined(separator: ", ")
     }
 
-    /// The property that has the member's value.
+    /// The stored property of the member.
     private func stored(_ field: Field) -> String {
         SwiftName.member(field.name) + (field.type == .optional(.keptNumber) ? "Text" : "")
     }
 
-    /// A member that may be left out is written when it is there.
+    /// An optional member is written only if it has a value.
     private func write(_ field: Field, _ swift: inout SwiftText) {
         let name = stored(field)
         let isWord = words.contains(field.type) || words.contains { .optional($0) == field.type }
