@@ -44,9 +44,9 @@ struct AuditRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
-    @Test func `entries are answered whole, and what does not apply is null`() async throws {
+    @Test func `entries are complete, and members that do not apply are null`() async throws {
         let text = try await Self.world(AuditFilter())("GET", Self.path, as: "gs_operate").text
         #expect(
             text
@@ -61,7 +61,7 @@ struct AuditRouteTests {
                 + #""eventKey":null,"broadcast":null,"reason":null,"signingKey":null,"apns":null}],"nextCursor":"6"}"#)
     }
 
-    @Test func `the log is narrowed and paged as the query says`() async throws {
+    @Test func `the log is filtered and paged by the query`() async throws {
         let filter = AuditFilter(
             actor: "key:ops", action: .channelRefused, bundleID: Sample.other, from: RouteWorld.now,
             to: RouteWorld.now.addingTimeInterval(60))
@@ -72,7 +72,7 @@ struct AuditRouteTests {
         #expect(try await world("GET", Self.path + query).status == 200)
     }
 
-    @Test func `a key of one app reads of that app only, asked for or not`() async throws {
+    @Test func `a key of one app reads only that app's entries`() async throws {
         for (query, asked) in [("", nil), ("?bundleId=com.example.Stadium", Sample.stadium)] {
             let world = Self.world(AuditFilter(bundleID: asked, within: .only([Sample.stadium])))
             #expect(try await world("GET", Self.path + query, as: "gs_stadium").status == 200, "\(query)")

@@ -15,7 +15,7 @@ struct QuotaHistoryRouteTests {
             used: 5, reserved: 1, peak: 7, limit: 100, created: 3, deleted: 2)
     }
 
-    /// Answers what it was asked for only.
+    /// Answers only the expected question.
     private static func world(_ wanted: @escaping @Sendable (QuotaHistory) -> Bool = { _ in true }) -> RouteWorld {
         var world = RouteWorld()
         world.quotaHistory.list = { history in
@@ -25,7 +25,7 @@ struct QuotaHistoryRouteTests {
         return world
     }
 
-    @Test func `a step has its numbers, as JSON and as CSV`() async throws {
+    @Test func `a step has its numbers, in JSON and in CSV`() async throws {
         let answer = try await Self.world()("GET", "/v1/quotas/history", as: "gs_operate")
         #expect(answer.status == 200)
         #expect(answer.json["step"] as? Int == 300)
@@ -52,7 +52,7 @@ struct QuotaHistoryRouteTests {
         ("text/csv;q=0.5, application/json", false), ("application/json, text/csv; q=0.2", false),
         ("text/csv;q=0, */*", false), ("text/csv, */*;q=0.1", true), ("text/csv;q=0.1, text/*, */*;q=0.05", true),
         ("text/csv;q=x", false),
-    ]) func `what is taken more gladly is answered, and caches know that it depends`(accept: String, isCSV: Bool)
+    ]) func `the preferred format is sent, and caches learn that it depends on Accept`(accept: String, isCSV: Bool)
         async throws
     {
         let answer = try await Self.world()("GET", "/v1/quotas/history", headers: ["Accept": accept], as: "gs_operate")
@@ -60,7 +60,7 @@ struct QuotaHistoryRouteTests {
         #expect(answer.headers[.vary] == "Accept")
     }
 
-    @Test func `it is asked as its address says, and for the last day otherwise`() async throws {
+    @Test func `the query sets the period, which is the last day by default`() async throws {
         let now = RouteWorld.now
         let day = Self.world {
             $0 == QuotaHistory(from: now.addingTimeInterval(-86_400), to: now, step: 300)
@@ -78,14 +78,14 @@ struct QuotaHistoryRouteTests {
             let answer = try await Self.world { $0.step == seconds }("GET", "/v1/quotas/history?step=\(text)")
             #expect(answer.status == 200, "\(text)")
         }
-        // What is older than the fine samples comes by the hour, and years by the day.
+        // Older samples are by the hour, and years by the day.
         let week = Self.world { $0.step == 3_600 }
         #expect(try await week("GET", "/v1/quotas/history?from=2026-11-14T00:00:00Z").status == 200)
         let year = Self.world { $0.step == 86_400 }
         #expect(try await year("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z").status == 200)
     }
 
-    @Test func `a key of one app sees its own, and a key without the scope sees nothing`() async throws {
+    @Test func `a key of one app sees its own samples, and a key without the scope sees none`() async throws {
         let world = Self.world { $0.reach == .only([Sample.stadium]) }
         #expect(try await world("GET", "/v1/quotas/history", as: "gs_stadium").status == 200)
         let other = "/v1/quotas/history?bundleId=com.example.Other"
@@ -102,7 +102,7 @@ struct QuotaHistoryRouteTests {
         ("environment=staging", "environment"),
         ("bundleId=%21", "bundleId"),
     ])
-    func `what cannot be meant, or would be endless, is refused before anything is read`(
+    func `invalid or endless periods are refused before anything is read`(
         query: String, pointer: String
     ) async throws {
         let answer = try await RouteWorld()("GET", "/v1/quotas/history?\(query)")
@@ -110,7 +110,7 @@ struct QuotaHistoryRouteTests {
         #expect(answer.pointers == [pointer])
     }
 
-    @Test func `more samples than an answer has are refused, not cut`() async throws {
+    @Test func `too many samples are refused and not cut`() async throws {
         var world = RouteWorld()
         world.quotaHistory.list = { _ in (0...QuotaHistory.maximum).map { Self.sample(Double($0)) } }
         let answer = try await world("GET", "/v1/quotas/history")
