@@ -3,7 +3,7 @@ internal import GrandstandClient
 internal import GrandstandLiveActivities
 internal import Testing
 
-/// A phone's next request, and the effect of answers; no clock, no disk, no network.
+/// A phone's next request and the effect of answers, without a clock, disk or network.
 struct CourierTests {
     /// Another step was expected.
     private struct Unexpected: Error {}
@@ -36,11 +36,11 @@ struct CourierTests {
         return sequence
     }
 
-    @Test func `nothing is said before the system has said what it is`() {
+    @Test func `nothing is sent before the host was read`() {
         #expect(courier.next(DeviceRecord(), at: .zero) == .idle)
     }
 
-    @Test mutating func `a launch says all once, and again only what changed`() throws {
+    @Test mutating func `a launch uploads everything once, and later only changes`() throws {
         #expect(sequence() == 1)
         try settle(Self.accepted)
         #expect(courier.next(record, at: .zero) == .idle)
@@ -50,14 +50,14 @@ struct CourierTests {
         #expect(sequence() == 2)
     }
 
-    @Test mutating func `a change while a request is under way is said after it`() throws {
+    @Test mutating func `a change during a request is uploaded after it`() throws {
         guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
         record.say { $0.topics = ["a"] }
         _ = courier.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
         #expect(sequence() == 2)
     }
 
-    @Test mutating func `faults wait longer and longer, and what the server asks for holds even in front`() throws {
+    @Test mutating func `failures make waits longer, and a wait that the server asked for also applies in the foreground`() throws {
         try settle(.unanswered("offline"))
         #expect(courier.next(record, at: .zero) == .wait(until: 1))
         try settle(Self.refused(503, "store-unavailable"), at: 1)
@@ -79,7 +79,7 @@ struct CourierTests {
         #expect(until < 20 * 300 + 62)
     }
 
-    @Test mutating func `a reinstalled app goes on from the sequence that the server has`() throws {
+    @Test mutating func `a reinstalled app continues from the server's sequence`() throws {
         try settle(Self.refused(409, "stale-installation", sequence: 41))
         #expect(sequence() == 42)
         try settle(Self.accepted)
@@ -87,30 +87,30 @@ struct CourierTests {
     }
 
     @Test(arguments: [(401, "unauthenticated"), (403, "forbidden")])
-    mutating func `a key that opens nothing is not tried again in this launch`(status: Int, slug: String) throws {
+    mutating func `an invalid key is not tried again during this launch`(status: Int, slug: String) throws {
         try settle(Self.refused(status, slug))
         courier.hurry(at: 10)
         record.say { $0.topics = ["a"] }
         #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.keyRefusal?.status == status)
-        // The next launch may bring another key; what was to be said is still there.
+        // The next launch may have another key. The state to upload is still there.
         courier = Courier()
         #expect(sequence() == 2)
     }
 
-    /// What a proxy or a portal says in the server's place says nothing of the key or of what is asked.
+    /// An answer of a proxy or captive portal says nothing about the key or the request.
     @Test(arguments: [401, 403, 404, 407, 422, 502])
-    mutating func `an answer that is not the server's gives nothing up`(status: Int) throws {
+    mutating func `an answer that is not the server's changes nothing`(status: Int) throws {
         guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
         courier.depart(request, &record)
         _ = courier.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
         #expect(courier.keyRefusal == nil)
-        // It may have been carried out: it stays one that was not answered.
+        // The request may have been processed, so it still counts as unanswered.
         #expect(record.unanswered == 1)
         #expect(courier.next(record, at: .zero) == .wait(until: 1) && sequence(at: 1) == 1)
     }
 
-    @Test mutating func `an installation that was forgotten there registers anew and tells its activities again`()
+    @Test mutating func `an installation that the server forgot registers again and reports its activities again`()
         throws
     {
         try settle(Self.accepted)
@@ -126,7 +126,7 @@ struct CourierTests {
         #expect(entry.state == .stale)
     }
 
-    @Test mutating func `what the server refuses for good is not said again until it changes`() throws {
+    @Test mutating func `a permanent refusal is not repeated until the state changes`() throws {
         try settle(Self.refused(422, "invalid-request"))
         #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.rejection?.slug == "invalid-request")
@@ -139,7 +139,7 @@ struct CourierTests {
         #expect(courier.next(record, at: 9_999) == .idle)
     }
 
-    @Test mutating func `a report that went unanswered is repeated once, later, as an older one may still arrive`()
+    @Test mutating func `a report without an answer is repeated once, because an older one may still arrive`()
         throws
     {
         try settle(Self.accepted)
@@ -154,7 +154,7 @@ struct CourierTests {
         #expect(record.activities.isEmpty)
     }
 
-    @Test mutating func `a scheduled activity is told of when it is there, which confirms no start before`() throws {
+    @Test mutating func `a scheduled activity is reported when it is shown, and confirms no start before`() throws {
         try settle(Self.accepted)
         record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .pending))
         #expect(courier.next(record, at: .zero) == .idle)
@@ -163,7 +163,7 @@ struct CourierTests {
         #expect(record.activities["1"]?.confirmed == record.activities["1"]?.version)
     }
 
-    @Test mutating func `a launch without a change registers nothing, and a repetition waits for its time`() throws {
+    @Test mutating func `a launch without a change registers nothing, and the repetition waits for its time`() throws {
         try settle(Self.accepted)
         courier = Courier()
         courier.hurry(at: 10)
@@ -175,7 +175,7 @@ struct CourierTests {
         #expect(courier.next(record, at: 99_999) == .idle && courier.repetition(of: record) == nil)
     }
 
-    @Test func `an installation registers again in an hour of its own, about a week after the last time`() {
+    @Test func `an installation registers again at a random time, about a week after the last`() {
         let registered = Date(timeIntervalSince1970: 1_700_000_000)
         let repetition = Repetition(registered: registered, chance: 0.5)
         func delay(days: Double, jitter: Double = 0.5) -> TimeInterval? {
@@ -189,7 +189,7 @@ struct CourierTests {
         #expect(delay(days: -1) == 1_800)
     }
 
-    @Test mutating func `receipts go a hundred at a time, and only where they are asked for`() throws {
+    @Test mutating func `receipts are sent a hundred at a time, and only on request`() throws {
         record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
         #expect(record.shown.isEmpty)
         try settle(.accepted(isNew: true, isSampled: true))
@@ -203,7 +203,7 @@ struct CourierTests {
         #expect(record.shown.count == DeviceRecord.mostShown - Courier.receiptsAtOnce)
     }
 
-    @Test mutating func `who leaves asks until it is so, and who comes back meanwhile is not forgotten`() throws {
+    @Test mutating func `a request to forget is repeated until it succeeds, unless the person returns`() throws {
         try settle(Self.accepted)
         record.isLeaving = true
         guard case .send(.forget) = courier.next(record, at: .zero) else { throw Unexpected() }

@@ -7,7 +7,7 @@ internal import Testing
 /// A record that cannot be read or written for a while, and callers that do not wait.
 @Suite(.timeLimit(.minutes(1)))
 struct FailingDiskTests {
-    /// The record can neither be read nor written, as before the first unlock or on a disk that fails.
+    /// The record can neither be read nor written, as before the first unlock or on a broken disk.
     private static func fail(_ phone: Phone) throws {
         try? FileManager.default.moveItem(at: phone.record, to: aside(phone))
         try FileManager.default.createDirectory(at: phone.record, withIntermediateDirectories: true)
@@ -24,8 +24,8 @@ struct FailingDiskTests {
         if case .locked = status.phase { true } else { false }
     }
 
-    @Test func `an answer that cannot be written down is not asked for again at once`() async throws {
-        // Who sleeps does so until woken: only what needs no pause happens.
+    @Test func `an answer that cannot be written is not requested again at once`() async throws {
+        // A sleep ends only when it is woken, so only steps without a pause happen.
         let phone = Phone(time: .standing)
         defer { phone.discard() }
         phone.server.setFate { _, _ in
@@ -44,7 +44,7 @@ struct FailingDiskTests {
         await app.stop()
     }
 
-    @Test func `an activity that cannot be written down is started once, and noted later`() async throws {
+    @Test func `an activity that cannot be written is started once and recorded later`() async throws {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
         let app = await phone.launch()
@@ -62,7 +62,7 @@ struct FailingDiskTests {
         await app.stop()
     }
 
-    @Test func `what the system said while the record was locked is said after the first unlock`() async throws {
+    @Test func `changes while the record was locked are uploaded after the first unlock`() async throws {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
         defer { phone.discard() }
         try Self.fail(phone)
@@ -87,7 +87,7 @@ struct FailingDiskTests {
         }
     }
 
-    @Test func `a caller that gives up is let go at once, and what it asked for goes on`() async throws {
+    @Test func `a cancelled caller returns at once, and its request continues`() async throws {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
         let app = LiveActivities(

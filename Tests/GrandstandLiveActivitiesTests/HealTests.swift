@@ -4,7 +4,7 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// Cards whose channel vanished, with hosts and a server in memory.
+/// Activities whose channel was replaced, with hosts and a server in memory.
 @Suite(.timeLimit(.minutes(1)))
 struct HealTests {
     private static let new = Data(#"{"home": 3}"#.utf8)
@@ -13,7 +13,7 @@ struct HealTests {
         .found(channelID: channel, contentState: Data(content.utf8))
     }
 
-    @Test func `a card whose channel was replaced ends, and one on the new channel has the newest content`()
+    @Test func `an activity on a replaced channel ends, and one on the new channel has the newest content`()
         async throws
     {
         let phone = Phone()
@@ -30,13 +30,13 @@ struct HealTests {
         #expect(phone.host.content(of: "card-2") == Self.new)
         await app.uploaded()
         #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
-        // The next opening finds nothing to mend.
+        // The next time there is nothing to repair.
         await app.refresh()
         #expect(phone.host.cards.map(\.id) == ["card-2"])
         await app.stop()
     }
 
-    @Test func `a card whose event is over ends with the last content`() async throws {
+    @Test func `an activity whose event is over ends with the last content`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
@@ -49,7 +49,7 @@ struct HealTests {
         await app.stop()
     }
 
-    @Test func `a card that a push started stays while it shows the newest content, and is replaced once it does not`()
+    @Test func `an activity started by push stays while it shows the newest content, and is then replaced`()
         async throws
     {
         let phone = Phone()
@@ -78,7 +78,7 @@ struct HealTests {
         await app.stop()
     }
 
-    @Test func `a card that a push started on a variant is compared with that variant`() async throws {
+    @Test func `an activity started by push on a variant is compared with that variant`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.host.change {
@@ -102,7 +102,7 @@ struct HealTests {
     }
 
     @Test(arguments: [false, true])
-    func `a card that a push starts beside an older one of its event takes its place`(isHeardLater: Bool) async throws {
+    func `an activity started by push replaces an older one of its event`(isHeardLater: Bool) async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
@@ -124,14 +124,14 @@ struct HealTests {
         #expect(phone.host.cards.map(\.id) == ["card-2", "pushed"])
     }
 
-    @Test func `a kill between the end of the old card and the start of the new one loses no card`() async throws {
+    @Test func `a kill between the end of the old activity and the start of the new one loses none`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
         let app = await phone.launch()
         _ = try await app.show(Phone.match())
         phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        // The app leaves the front in the midst of it: the old card is gone, no new one may start.
+        // The app leaves the foreground meanwhile: the old activity has ended, and a new one cannot start.
         phone.host.setInFront(false)
         await app.refresh()
         await app.stop()

@@ -3,7 +3,7 @@ internal import GrandstandLiveActivities
 internal import Testing
 
 struct PushEnvironmentTests {
-    /// A profile as Apple makes it: a property list within a signature.
+    /// A profile in Apple's form: a property list within a signature.
     private func profile(_ entitlements: String) -> Data {
         Data([0x30, 0x82, 0x2F, 0x17, 0x06, 0x09, 0x00, 0xFF])
             + Data(
@@ -20,19 +20,19 @@ struct PushEnvironmentTests {
     }
 
     @Test(arguments: ["development", "production"])
-    func `a profile's entitlement is the environment`(name: String) throws {
+    func `the environment is in the profile's entitlement`(name: String) throws {
         let profile = profile("<key>aps-environment</key><string>\(name)</string>")
         #expect(try PushEnvironment(provisioningProfile: profile).rawValue == name)
     }
 
-    @Test func `an app without push notifications has no environment, and is told what to add`() {
+    @Test func `the error of an app without push notifications says what to add`() {
         #expect(throws: PushEnvironmentError.noPushEntitlement) {
             try PushEnvironment(provisioningProfile: profile(""))
         }
         #expect("\(PushEnvironmentError.noPushEntitlement)".contains("Push Notifications"))
     }
 
-    @Test func `what is no profile, or says a word that is not known, is no environment`() {
+    @Test func `an invalid profile or an unknown value is refused`() {
         for odd in [Data(), Data("<?xml".utf8), Data("<?xml version='1.0'?></plist>".utf8)] {
             #expect(throws: PushEnvironmentError.unreadableProfile) {
                 try PushEnvironment(provisioningProfile: odd)
@@ -44,7 +44,7 @@ struct PushEnvironmentTests {
         }
     }
 
-    @Test func `the App Store's apps have no profile, and the Simulator is Apple's sandbox`() throws {
+    @Test func `apps from the App Store have no profile, and the Simulator uses the sandbox`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).bundle")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

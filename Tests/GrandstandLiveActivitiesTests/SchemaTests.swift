@@ -4,7 +4,7 @@ internal import GrandstandLiveActivities
 internal import JSON
 internal import Testing
 
-/// The schema that is taken from a type accepts exactly what `JSONDecoder` decodes into it.
+/// The schema of a type accepts exactly what `JSONDecoder` decodes into it.
 struct SchemaTests {
     private typealias Recorded = GrandstandLiveActivities.ContentSchema
 
@@ -84,7 +84,7 @@ struct SchemaTests {
             for _ in 0..<70 {
                 let valid = Contents.some(document, in: document, 0, &random)
                 let content = Contents.mutated(valid, times: Int.random(in: 0...2, using: &random), &random)
-                // A text that is no JSON, or has a member twice, is refused before.
+                // Text that is not JSON, or has a member twice, is refused before.
                 guard (try? JSONValue(parsing: Array(content.utf8))) != nil else { continue }
                 let faults = declared.faults(of: Array(content.utf8), at: "")
                 let decodes = (try? Self.decode(type, content)) != nil
@@ -101,7 +101,7 @@ struct SchemaTests {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    // MARK: What cannot be recorded
+    // MARK: Types that cannot be recorded
 
     struct Positive: Decodable {
         init(from decoder: any Decoder) throws {
@@ -132,7 +132,7 @@ struct SchemaTests {
     }
     enum Either: Decodable { case goal(Int); case card(String) }
 
-    @Test func `a type that decides by its values is named, not guessed`() throws {
+    @Test func `a type that depends on its values is refused by name`() throws {
         let types: [any Decodable.Type] = [
             Positive.self, Lenient.self, Branching.self, Looking.self, Either.self, Data.self, [Int: String].self,
             Two<Int, Lenient>.self, [Branching].self,
@@ -143,7 +143,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `an unknown case that is read as another is no list of cases`() throws {
+    @Test func `an enum that reads unknown cases as another case has no list of cases`() throws {
         enum Odd: String, Decodable {
             case known, other
             init(from decoder: any Decoder) throws {
@@ -167,7 +167,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Contents for a schema, and others that are near them.
+/// Contents that fit a schema, and others that almost fit.
 private enum Contents {
     static let numbers = [
         "0", "1", "-1", "5.0", "1.5", "1e2", "-0", "127", "128", "-129", "255", "256", "65536", "3.5e38", "1e-50",
@@ -185,7 +185,7 @@ private enum Contents {
     ]
     static let others = ["null", "true", "false", "[]", "{}", "[1]", #"{"a":1}"#, "[null]"]
 
-    /// A content that fits, most of the time.
+    /// A content that usually fits.
     static func some(_ schema: JSONValue, in document: JSONValue, _ depth: Int, _ random: inout SeededGenerator)
         -> String
     {
@@ -228,7 +228,7 @@ private enum Contents {
         }
     }
 
-    /// The same with another value in some places.
+    /// The same with other values in some places.
     static func mutated(_ content: String, times: Int, _ random: inout SeededGenerator) -> String {
         var content = content
         for _ in 0..<times {
@@ -276,7 +276,7 @@ private enum Contents {
             for member in members {
                 var inner = JSONWriter()
                 write(member.value, to: &inner, &places, &random)
-                // A member goes, or gets another name, now and then.
+                // Sometimes a member is removed or renamed.
                 let dice = Int.random(in: 0..<60, using: &random)
                 if dice == 0 { continue }
                 parts.append(

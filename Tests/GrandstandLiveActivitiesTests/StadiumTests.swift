@@ -6,9 +6,9 @@ internal import Testing
 
 @testable internal import StadiumShared
 
-/// What the example's card shows of the content that organisers send.
+/// The example's activity, made from the content that organisers send.
 struct StadiumTests {
-    @Test func `a score is read from what the tour and the articles send, and a newer member does not break it`() throws
+    @Test func `a score is read from the contents on the pages, also with unknown members`() throws
     {
         let sent = #"{"home": 1, "away": 0, "minute": 12, "headline": "Goal", "sentAt": 1795293900, "weather": "rain"}"#
         let score = try JSONDecoder().decode(MatchScore.self, from: Data(sent.utf8))
@@ -18,7 +18,7 @@ struct StadiumTests {
         #expect(MatchScore(home: 0, away: 0).clock.isEmpty)
     }
 
-    /// The file that `grandstand content put` uploads. An app that has released versions keeps their schemas beside it.
+    /// The file that `grandstand content put` uploads. An app with released versions also keeps their schemas.
     @Test func `the declared content type has the schema of the Swift type, its stamp and its rules`() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Examples/StadiumApp/MatchAttributes.json")
@@ -34,7 +34,7 @@ struct StadiumTests {
         #expect(type.rules.rings.count == 2)
     }
 
-    @Test func `who follows a match follows both teams by topics that the server takes`() {
+    @Test func `followers of a match follow both teams by topics that the server accepts`() {
         #expect(Fixture.today.first?.topics == ["team:rapid", "team:sturm"])
     }
 }

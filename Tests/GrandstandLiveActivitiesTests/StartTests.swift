@@ -4,7 +4,7 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// From the wish for an activity to the activity, with a host and a server in memory.
+/// From the request to the activity, with a host and a server in memory.
 @Suite(.timeLimit(.minutes(1)))
 struct StartTests {
     private static let found = LookupOutcome.found(channelID: "dGVzdA==", contentState: Data(#"{"home": 2}"#.utf8))
@@ -20,13 +20,13 @@ struct StartTests {
         await app.uploaded()
         let entry = try #require(await phone.known(app)?.activities["card-1"])
         #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
-        // Once more, from here or from there, is the same card.
+        // A second request gives the same activity.
         #expect(try await app.show(Phone.match()) == .shown("card-1"))
         #expect(phone.host.starts.count == 1)
         await app.stop()
     }
 
-    @Test func `below iOS 18, and where an event has no channel, an activity gets a token, which is reported`()
+    @Test func `below iOS 18, and for an event without a channel, an activity gets a token, which is reported`()
         async throws
     {
         let old = Phone(host: FakeHost { $0.hasChannels = false })
@@ -48,7 +48,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `without a network, a channel or the front, a start waits, and then there is one card`() async throws {
+    @Test func `without a network, a channel or the foreground a start waits, and then there is one activity`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", .unanswered("offline"))
@@ -56,7 +56,7 @@ struct StartTests {
         #expect(try await app.show(Phone.match()) == .waiting)
         #expect(await app.status.waitingFor == ["derby"])
         await app.stop()
-        // Killed and launched again: it is still wanted.
+        // Killed and launched again: the request is still there.
         phone.server.setLookup("derby", .refused(.device(404, "channel-pending", retryAfter: 5)))
         let again = await phone.launch()
         await again.flush()
@@ -72,7 +72,7 @@ struct StartTests {
         await again.stop()
     }
 
-    @Test func `an app that was killed between start and report finds its card, reports it and makes no second`()
+    @Test func `an app killed between start and report finds its activity, reports it and starts no second one`()
         async throws
     {
         let phone = Phone(time: .standing)
@@ -81,7 +81,7 @@ struct StartTests {
         let killed = await phone.launch()
         #expect(try await killed.show(Phone.match()) == .waiting)
         await killed.stop()
-        // It was shown, and nobody wrote that down.
+        // It was shown, but not recorded.
         _ = try await phone.host.start(Phone.match(), by: .channel("dGVzdA=="), contentState: nil)
         phone.server.setLookup("derby", Self.found)
         let app = await phone.launch()
@@ -91,7 +91,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `what people or the system removed while the app was not running is reported as dismissed`() async throws
+    @Test func `activities removed while the app was not running are reported as dismissed`() async throws
     {
         let phone = Phone()
         defer { phone.discard() }
@@ -107,7 +107,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `an event that is not declared yet is waited for, a day long`() async throws {
+    @Test func `a start waits a day for an event that is not declared yet`() async throws {
         let time = TestTime()
         let phone = Phone(time: time.time)
         defer { phone.discard() }
@@ -135,8 +135,8 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `without a variant it shows the one that a push would start, and reports it`() async throws {
-        /// The lookups of a phone whose language is de-AT, and the variant that it reports.
+    @Test func `without a variant the activity has the one that a push would start`() async throws {
+        /// The lookups of a phone with the language de-AT, and the variant that it reports.
         func shown(_ named: String?, _ first: String?, _ variants: [String]) async throws -> (Set<String>, String?) {
             let phone = Phone()
             defer { phone.discard() }
@@ -165,7 +165,7 @@ struct StartTests {
         #expect(try await shown(nil, "fr", ["fr", "it"]) == (["derby"], "fr"))
     }
 
-    @Test func `a variant that can be none is refused, and nothing is followed`() async throws {
+    @Test func `an invalid variant is refused, and nothing is followed`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         let app = await phone.launch()
@@ -179,7 +179,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `an event that is over is not waited for`() async throws {
+    @Test func `a start for an event that is over fails at once`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
@@ -189,7 +189,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `with Live Activities off nothing is looked up, and nothing starts when they are on again`() async throws
+    @Test func `with Live Activities off nothing is looked up or started, not even after they are on again`() async throws
     {
         let phone = Phone(host: FakeHost { $0.liveActivitiesEnabled = false })
         defer { phone.discard() }
@@ -202,7 +202,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `where nothing can be scheduled, an activity waits for its date without a question`() async throws {
+    @Test func `on systems that cannot schedule an activity waits for its date without a request`() async throws {
         let time = TestTime()
         let phone = Phone(host: FakeHost { $0.schedules = false }, time: time.time)
         defer { phone.discard() }
@@ -220,7 +220,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `a scheduled activity is on the device at once and reported once it shows`() async throws {
+    @Test func `a scheduled activity exists at once and is reported when it is shown`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found)

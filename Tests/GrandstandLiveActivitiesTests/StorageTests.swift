@@ -9,7 +9,7 @@ struct StorageTests {
         try body(folder)
     }
 
-    @Test func `two launches at once draw no sequence twice, and forget nothing of each other`() async throws {
+    @Test func `two simultaneous launches use no sequence twice and lose no change of each other`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("grandstand-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let stores = (0..<2).map { _ in RecordStore(file: folder.appendingPathComponent("record.json")) }
@@ -30,7 +30,7 @@ struct StorageTests {
         #expect(try stores[0].change { $0.facts.topics.count }.value == 100)
     }
 
-    @Test func `a file that is no record is set aside, and one that cannot be read is left alone`() throws {
+    @Test func `a file that is not a record is moved aside, and one that cannot be read is not changed`() throws {
         try inFolder { folder in
             let file = folder.appendingPathComponent("record.json")
             let store = RecordStore(file: file)
@@ -44,7 +44,7 @@ struct StorageTests {
         }
     }
 
-    @Test func `the secret is in a file that nobody else reads, and the first of two that draw one wins`() throws {
+    @Test func `the secret is in a private file, and of two that are created the first one counts`() throws {
         try inFolder { folder in
             let file = folder.appendingPathComponent("keychain.json")
             let store = FileCredentials(file: file)

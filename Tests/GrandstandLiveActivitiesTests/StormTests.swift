@@ -4,11 +4,12 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// Networks that lose, double, delay and reorder; kills in the midst of it. By numbers, so that each storm can be seen again.
+/// Networks that lose, double, delay and reorder, and kills at any time. Each case has a number, so that it can be
+/// repeated.
 @Suite(.timeLimit(.minutes(5)))
 struct StormTests {
     @Test(arguments: 0..<120)
-    func `after any storm the server's installation is the phone's last state`(seed: UInt64) async throws {
+    func `after all faults the server has the phone's last state`(seed: UInt64) async throws {
         let clock = TestTime()
         let phone = Phone(time: clock.time)
         defer { phone.discard() }
@@ -43,20 +44,20 @@ struct StormTests {
             default:
                 await app.stop()
                 if random.next(below: 4) == 0 {
-                    // The server forgets whom it has not heard of for 180 days.
+                    // The server forgets installations that it has not heard of for 180 days.
                     clock.set(clock.date + 181 * 86_400)
                     phone.server.prune()
                 }
                 app = await phone.launch()
             }
         }
-        // The storm is over; what is still under way arrives now, in the wrong order.
+        // The faults are over. Delayed requests arrive now, in the wrong order.
         phone.server.setFate { _, _ in .arrives }
         await app.flush()
         phone.server.deliverAll()
         phone.host.change { $0.liveActivitiesEnabled = true }
         await app.refresh()
-        // A phone that was forgotten registers within a minute of its clock.
+        // A forgotten phone registers within a minute of its clock.
         while phone.server.installations.isEmpty { await Task.yield() }
         let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
         await app.stop()
@@ -67,7 +68,7 @@ struct StormTests {
         #expect(known.facts.startTokens == condition.startTokens, "seed \(seed)")
         #expect(known.facts.liveActivitiesEnabled == condition.liveActivitiesEnabled, "seed \(seed)")
         #expect(known.facts.frequentPushesEnabled == condition.frequentPushesEnabled, "seed \(seed)")
-        // No start is lost, none is made twice, each is on the server as it is on the phone.
+        // No start is lost or made twice, and each is on the server as on the phone.
         #expect(Set(condition.activities.map(\.eventKey)) == wished, "seed \(seed)")
         #expect(condition.activities.count == wished.count, "seed \(seed)")
         for card in condition.activities {

@@ -7,7 +7,7 @@ internal import Testing
 /// The phone's side of an installation's life, with a server and a network in memory.
 @Suite(.timeLimit(.minutes(1)))
 struct UploadTests {
-    @Test func `a token that came before the network is uploaded once there is one`() async throws {
+    @Test func `a token that came before the network is uploaded when there is one`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setFate { number, _ in number < 20 ? .lost : .arrives }
@@ -22,7 +22,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `tokens that the stream never told are read at launch and whenever the app comes to the front`()
+    @Test func `tokens missing in the stream are read at launch and in the foreground`()
         async throws
     {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
@@ -37,7 +37,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `what was not uploaded when the app was killed is uploaded at the next launch`() async throws {
+    @Test func `changes not uploaded before a kill are uploaded at the next launch`() async throws {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
         phone.server.setFate { _, _ in .lost }
@@ -54,7 +54,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `after a reinstallation it is the installation it was, with what the new app says`() async throws {
+    @Test func `after a reinstallation it is the same installation, with the new app's state`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         let first = await phone.launch()
@@ -73,7 +73,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [[:], ["MatchAttributes": "02"]])
-    func `a backup on another phone becomes an installation of its own, with that phone's tokens and the same topics`(
+    func `a backup on another phone becomes another installation with the same topics`(
         newToken: [String: String]
     ) async throws {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
@@ -83,7 +83,7 @@ struct UploadTests {
         _ = await old.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
         let name = await old.status.installation
         await old.stop()
-        // The record comes with the backup; what the keychain keeps for one device does not.
+        // The backup contains the record, but not the keychain items of one device.
         try FileManager.default.removeItem(at: phone.keychain)
         phone.host.change {
             $0.startTokens = newToken
@@ -101,7 +101,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `an installation whose secret was lost takes a new name`() async throws {
+    @Test func `an installation that lost its secret gets a new ID`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         let credential = try FileCredentials(file: phone.keychain).keep(.draw(), insteadOf: nil)
@@ -115,7 +115,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `a key that was revoked is not asked with again, and the next version's key uploads what waits`()
+    @Test func `a revoked key is not used again, and the next version's key uploads the changes`()
         async throws
     {
         let phone = Phone()
@@ -137,7 +137,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `before the first unlock nothing is drawn anew, and after it the installation is the one it was`()
+    @Test func `before the first unlock no identity is created, and afterwards it is the same installation`()
         async throws
     {
         let phone = Phone()
@@ -151,7 +151,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `switches are told as they are, and a start token outlives a silent stream`() async throws {
+    @Test func `permissions are reported as they are, and a start token is kept if the stream is silent`() async throws {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
         defer { phone.discard() }
         let app = await phone.launch()
@@ -169,7 +169,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `topics are refused where the server would refuse them, and then nothing is followed`() async throws {
+    @Test func `invalid topics are refused, and then nothing is followed`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         let app = await phone.launch()
@@ -183,7 +183,7 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `who is forgotten is so here and there, and who comes back is somebody new`() async throws {
+    @Test func `a forgotten installation is gone on the phone and the server, and a return is a new one`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setFate { _, request in request == .forget ? .unheard : .arrives }
@@ -207,7 +207,7 @@ struct UploadTests {
         await again.stop()
     }
 
-    @Test func `receipts are kept until the server has them, where it asks for some`() async throws {
+    @Test func `receipts are kept until the server has them, if it asks for them`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setSampled()

@@ -61,7 +61,7 @@ struct BatchTests {
 
     /// `fails`: after a work that failed nothing rests; after another the next one begins once the rest is over.
     @Test(arguments: [false, true])
-    func `callers that waited go with the time that a caller has, also after a rest`(fails: Bool) async throws {
+    func `waiting callers get an error when their time is over`(fails: Bool) async throws {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
         let batch = Batch<Int, Int>(limit: 100, restPerWork: 1) { items in
@@ -98,7 +98,7 @@ struct BatchTests {
     }
 
     @Test
-    func `one alone goes at once; what comes meanwhile goes together, in order, as much as fits; each has its answer`()
+    func `a single call runs at once, and calls that come meanwhile run together in order, each with its own answer`()
         async throws
     {
         let works = Works()
@@ -116,7 +116,7 @@ struct BatchTests {
         #expect(works.begun == [[1], [2, 3, 4], [5]])
     }
 
-    @Test func `as many works at a time as there are places`() async throws {
+    @Test func `at most the allowed number of batches run at a time`() async throws {
         let works = Works()
         let batch = Self.batch(works, places: 2)
         async let first = batch.run(1)
@@ -130,7 +130,7 @@ struct BatchTests {
         #expect(try await batch.run(4) == 40)
     }
 
-    @Test func `another place is taken only beside what takes long`() async throws {
+    @Test func `another batch starts in parallel only next to a slow one`() async throws {
         let works = Works()
         let batch = Self.batch(works, places: 2, patience: .seconds(3_600))
         async let first = batch.run(1)
@@ -142,7 +142,7 @@ struct BatchTests {
         #expect(works.begun == [[1], [2]])
     }
 
-    @Test func `a call behind a long transaction goes beside it, also when no other call comes`() async throws {
+    @Test func `a call behind a slow batch starts in parallel, even if no other call comes`() async throws {
         let works = Works()
         let batch = Self.batch(works, places: 2, patience: .milliseconds(1))
         async let first = batch.run(1)
@@ -153,7 +153,7 @@ struct BatchTests {
         #expect(try await [first, second] == [10, 20])
     }
 
-    @Test func `an item that cannot be done spoils its own answer only`() async throws {
+    @Test func `a failing item spoils only its own answer`() async throws {
         let works = Works()
         let batch = Self.batch(works) { if $0.contains(3) { throw Refused(items: $0) } }
         let (first, second, third) = try await Self.twoBehindOne(batch, works)
@@ -164,7 +164,7 @@ struct BatchTests {
         #expect(works.begun == [[1], [2, 3], [2], [3]])
     }
 
-    @Test func `what ails everyone is everyone's answer, and nothing is done twice`() async throws {
+    @Test func `an error of the whole batch is everyone's answer, and nothing is done twice`() async throws {
         let works = Works()
         let batch = Self.batch(works) { if $0.contains(3) { throw Away() } }
         let (first, second, third) = try await Self.twoBehindOne(batch, works)

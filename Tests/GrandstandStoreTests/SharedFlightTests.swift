@@ -53,7 +53,7 @@ struct SharedFlightTests {
         func letThrough() { gate.continuation.yield() }
     }
 
-    @Test func `a caller that asks while a question is being answered shares the next answer`() async throws {
+    @Test func `a caller during a query shares the next one`() async throws {
         let costly = Costly()
         let first = Task { try await costly.ask() }
         await costly.began()
@@ -68,13 +68,13 @@ struct SharedFlightTests {
         #expect(try await costly.ask() == 3)
     }
 
-    @Test func `a refusal goes to all callers that share it, and is not kept`() async throws {
+    @Test func `an error goes to all callers that share it, and is not stored`() async throws {
         let answers = SharedFlight<String, Int>()
         await #expect(throws: Refused.self) { try await answers.answer("a") { throw Refused() } }
         #expect(try await answers.answer("a") { 7 } == 7)
     }
 
-    @Test func `a caller waits as long as it may, and whoever asks again shares the late answer`() async throws {
+    @Test func `a caller waits up to its limit, and a later caller shares the late answer`() async throws {
         let costly = Costly(resting: true)
         #expect(await costly.askHastily() == .storeUnavailable)
         let again = (0..<3).map { _ in Task { try await costly.ask() } }
@@ -91,7 +91,7 @@ struct SharedFlightTests {
         costly.rested.continuation.yield()
     }
 
-    @Test func `an answer that may be a little old is made once for all who ask meanwhile and soon after`() async throws
+    @Test func `an answer that may be a little old is computed once for concurrent and soon following callers`() async throws
     {
         let costly = Costly(age: .seconds(3_600))
         let first = Task { try await costly.ask() }

@@ -26,7 +26,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `an event: of many writers at a time one wins; a write based on an earlier version does not`()
+    @Test func `of many concurrent writers of an event one succeeds, and one based on an old version does not`()
         async throws
     {
         try await withStores { stores in
@@ -60,7 +60,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `what time and Apple change of an event is no other version; other audiences alone are`() async throws {
+    @Test func `changes by time and Apple do not change an event's version, changed audiences do`() async throws {
         try await withStores { stores in
             let version = try await stores.put(.sample()).version
             try await stores.provision()
@@ -74,7 +74,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `an app: registered once, its overrides are part of it, and one registered anew is another`()
+    @Test func `an app is registered once, its overrides are part of its version, and a new registration differs`()
         async throws
     {
         try await withStores { stores in

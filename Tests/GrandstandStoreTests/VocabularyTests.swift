@@ -9,7 +9,7 @@ internal import Testing
 
 /// One table per vocabulary, read both ways: Swift enums, Postgres types and drawings list the same words.
 struct VocabularyTests {
-    @Test func `every Postgres enum lists what its Swift enum lists, in the same order`() async throws {
+    @Test func `every Postgres enum has the cases of its Swift enum in the same order`() async throws {
         func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
             type.allCases.map(\.rawValue)
         }
@@ -39,7 +39,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test func `states have the same traits in SQL and in Swift`() async throws {
+    @Test func `states have the same properties in SQL and in Swift`() async throws {
         try await withDatabase { test in
             for trait in (0..<7).map({ Channel.State.Traits(rawValue: 1 << $0) }) {
                 let rows = try await test.pool.query(
@@ -56,7 +56,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test func `the index that gives an audience one channel has the states that serve an audience`() async throws {
+    @Test func `the index for one channel per audience has the states that serve an audience`() async throws {
         try await withDatabase { test in
             let row = try await test.pool.query(
                 """
@@ -71,7 +71,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test func `the states that are not settled are the same in SQL and in Swift`() async throws {
+    @Test func `the unsettled states are the same in SQL and in Swift`() async throws {
         try await withDatabase { test in
             let row = try #require(
                 try await test.pool.query(
@@ -87,7 +87,7 @@ struct VocabularyTests {
         }
     }
 
-    @Test func `the drawings name every state and no other`() throws {
+    @Test func `the diagrams show every state and no other`() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/internals/states.md"))
         let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in

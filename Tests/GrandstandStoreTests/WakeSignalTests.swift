@@ -32,7 +32,7 @@ struct WakeSignalTests {
         }
     }
 
-    @Test func `accepting wakes the outbox; what changes which channels should exist wakes their loop`() async throws {
+    @Test func `accepting wakes the outbox, and changes of events wake the channels' loop`() async throws {
         try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()
@@ -48,7 +48,7 @@ struct WakeSignalTests {
         }
     }
 
-    @Test func `the last message of an event settled wakes the channels' loop: its channel may retire`() async throws {
+    @Test func `settling the last message of an event wakes the channels' loop, because its channel may retire`() async throws {
         try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()
@@ -62,7 +62,7 @@ struct WakeSignalTests {
         }
     }
 
-    @Test func `a lost connection is made again, and everything is woken, for signals may have been missed`()
+    @Test func `after a lost connection everything is woken, because signals may be missing`()
         async throws
     {
         try await withWakes { stores, outbox, channels in

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Postgres
 
-/// What is said of a connection string before anything is opened.
+/// Connection strings are checked before anything is opened.
 struct ConnectionStringTests {
     @Test(arguments: [
         "postgres://a:b@one,two/x?target_session_attrs=read-write", "postgresql://", "postgres://h:5432,i:5433/x",
@@ -10,7 +10,7 @@ struct ConnectionStringTests {
         "host=one,two port=1,2", "host=standby", "grandstand", "postgres:///x?host=/var/run/postgresql",
         "password=a://b host=x", "service=main",
     ])
-    func `what libpq can connect with is taken`(_ text: String) { #expect(ConnectionString.fault(in: text) == nil) }
+    func `a connection string that libpq can use is accepted`(_ text: String) { #expect(ConnectionString.fault(in: text) == nil) }
 
     @Test(arguments: [
         "postgres://secret%zz@h/x", "postgres://me:secret@h/x?bogus=1", "postgres://me:secret@h/x?port=abc",
@@ -20,12 +20,12 @@ struct ConnectionStringTests {
         "host=one,two,three port=1,2 password=secret", "target_session_attrs=primary,secret",
         "connect_timeout=secret", "postgres://me:secret@h/x?sslmode=require=secret",
     ])
-    func `what it cannot is refused in one line without a password`(_ text: String) throws {
+    func `an unusable connection string is refused in one line without a password`(_ text: String) throws {
         let fault = try #require(ConnectionString.fault(in: text))
         #expect(!fault.contains("secret") && !fault.contains("\n") && !fault.isEmpty, "\(fault)")
     }
 
-    @Test func `an option that is not known is named`() {
+    @Test func `the error of an unknown option names it`() {
         #expect(
             ConnectionString.fault(in: "postgres://h/x?bogus=1")
                 == "it has an option that PostgreSQL does not know, bogus")

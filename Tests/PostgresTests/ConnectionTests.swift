@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionTests {
-    @Test func `an error carries SQLSTATE and names`() async throws {
+    @Test func `an error has SQLSTATE and names`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             try await connection.script("create temporary table t (id bigint constraint t_id unique check (id > 0))")
@@ -26,7 +26,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `session settings hold on every connection; one the server does not know is a connection that failed`()
+    @Test func `session settings apply to every connection, and one that the server does not know fails the connection`()
         async throws
     {
         let pool = try await TestCluster.pool { $0.sessionSettings = ["jit": "off", "lock_timeout": "7s"] }
@@ -43,7 +43,7 @@ struct ConnectionTests {
         await refused.close()
     }
 
-    @Test func `a pipeline answers in order; an error names its query, and leaves the connection clean`() async throws {
+    @Test func `a pipeline answers in order, and an error names its query and leaves the connection usable`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             let results = try await connection.pipeline((1...50).map { "select \($0) as n" })
@@ -54,13 +54,13 @@ struct ConnectionTests {
                     "insert into p values (\(1))", "select 1 / \(0)", "insert into p values (\(2))",
                 ])
             } throws: { ($0 as? PostgresError)?.pipelineIndex == 1 }
-            // One transaction: the first insert went with the error.
+            // It was one transaction, so the first insert was undone with the error.
             #expect(try await connection.query("select count(*) from p")[0].decode(Int.self) == 0)
         }
         await pool.close()
     }
 
-    @Test func `more statements than the cache holds still work`() async throws {
+    @Test func `more statements than the cache holds are executed`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 4 }
         try await pool.withConnection { connection in
             for round in 0..<3 {
@@ -75,7 +75,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a command that must be the first of its pipeline is, also when others are deallocated`() async throws {
+    @Test func `a command that must be the first of its pipeline is first, even if other statements are deallocated`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 1 }
         try await pool.withConnection { connection in
             try await connection.query("select 1")
@@ -86,7 +86,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a statement whose result changed with the schema is prepared again`() async throws {
+    @Test func `a statement whose result type changed with the schema is prepared again`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             try await connection.script("create temporary table c (a bigint); insert into c values (1)")
@@ -97,7 +97,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a query past its deadline is cancelled at the server, and the connection goes on`() async throws {
+    @Test func `a query past its deadline is cancelled at the server, and the connection stays open`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             await #expect {
@@ -109,7 +109,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a cancelled task's query is cancelled at the server, and the connection goes back clean`() async throws
+    @Test func `the query of a cancelled task is cancelled at the server, and the connection stays usable`() async throws
     {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         let (pid, task) = await sleeper(in: pool)
@@ -117,14 +117,14 @@ struct ConnectionTests {
         task.cancel()
         let result = await task.result
         #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
-        // The backend was asked to cancel, not lost: it is there, and sleeps no more.
+        // The backend was only asked to cancel: it still exists, and no longer sleeps.
         let alive = try await pool.query(
             "select count(*) from pg_stat_activity where pid = \(pid) and wait_event is distinct from 'PgSleep'")
         #expect(try alive[0].decode(Int.self) == 1)
         await pool.close()
     }
 
-    @Test func `a backend that is terminated under a query is a lost connection; the next query gets another`()
+    @Test func `if a backend is terminated during a query the connection is lost, and the next query gets another`()
         async throws
     {
         let pool = try await TestCluster.pool(maximumConnections: 2)
@@ -137,7 +137,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a connection that broke while idle is replaced unnoticed`() async throws {
+    @Test func `a connection that was cut while idle is replaced without an error`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let other = try await TestCluster.pool(maximumConnections: 1)
         let pid = try await pool.withConnection { $0.backendPID }
@@ -149,7 +149,7 @@ struct ConnectionTests {
         await other.close()
     }
 
-    @Test func `two tasks on one connection are told, not mixed up`() async throws {
+    @Test func `two tasks on one connection are an error`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         try await pool.withConnection { connection in
             let pid = connection.backendPID
@@ -164,7 +164,7 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    /// A task that sleeps at the server, and the backend it sleeps in.
+    /// A task that sleeps at the server, and the backend in which it sleeps.
     private func sleeper(in pool: PostgresPool) async -> (pid: Int, Task<Void, any Error>) {
         let (pids, tell) = AsyncStream.makeStream(of: Int.self)
         let task = Task {
@@ -177,7 +177,7 @@ struct ConnectionTests {
         return (await iterator.next() ?? 0, task)
     }
 
-    /// Returns when the backend runs pg_sleep; each look is a round trip.
+    /// Returns when the backend runs pg_sleep. Each check is a round trip.
     private func sleeping(_ pid: Int, seenBy pool: PostgresPool) async throws {
         while try await pool.query(
             "select 1 from pg_stat_activity where pid = \(pid) and wait_event = 'PgSleep'"

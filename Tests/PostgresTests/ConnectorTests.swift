@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import Postgres
 
-/// What libpq is given.
+/// The options passed to libpq.
 struct ConnectorTests {
     private static func parameters(_ change: (inout PostgresConfiguration) -> Void) -> [String: String] {
         var configuration = PostgresConfiguration(connectionString: "postgres://one,two/grandstand")
@@ -11,7 +11,7 @@ struct ConnectorTests {
         return Dictionary(uniqueKeysWithValues: connector.parameters.map { ($0.keyword, $0.value) })
     }
 
-    @Test func `a host that vanished is noticed within seconds, when connecting and afterwards`() {
+    @Test func `a host that disappears is noticed within seconds, when connecting and afterwards`() {
         let parameters = Self.parameters { _ in }
         #expect(parameters["connect_timeout"] == "3")
         #expect(parameters["tcp_user_timeout"] == "5000")
@@ -22,7 +22,7 @@ struct ConnectorTests {
 
     @Test
     func
-        `a pool that writes looks for a primary, one that only reads for a standby; the connection string has the last word`()
+        `a writing pool looks for a primary and a reading pool for a standby, unless the connection string says otherwise`()
         throws
     {
         #expect(Self.parameters { $0.mustWrite = true }["target_session_attrs"] == "read-write")

@@ -4,7 +4,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A server whose processes all stand still: the kernel goes on taking connections and bytes for it.
+/// A server whose processes are all stopped. The kernel still accepts connections and bytes for it.
 @Suite(.timeLimit(.minutes(2)))
 struct FreezeTests {
     enum Way: CaseIterable { case socket, tcp }
@@ -19,13 +19,13 @@ struct FreezeTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `a request is answered within five seconds, the next ones at once, and all goes on when the server does`(
+    func `a request is answered within five seconds, the next ones at once, and all works when the server continues`(
         _ way: Way
     ) async throws {
         try await Self.withServer(way) { cluster, pool in
             try await pool.query("create table t (n integer)")
             let open = AsyncStream.makeStream(of: Void.self)
-            // One request has a transaction under way, one comes later, one has to wait for a connection.
+            // One request has an open transaction, one comes later, and one has to wait for a connection.
             let began = ContinuousClock.now
             let underWay = Task {
                 await Self.asRequest {
@@ -44,7 +44,7 @@ struct FreezeTests {
             for other in others { #expect(await other.value != nil) }
             let first = began.duration(to: .now)
             #expect(first > .seconds(3) && first < .seconds(10), "\(first)")
-            // Work without patience is not given up so soon.
+            // Work without a time limit is not given up so soon.
             let loop = Task { try await pool.query("select 3::bigint")[0].decode(Int.self) }
             let again = ContinuousClock.now
             #expect(await Self.asRequest { try await pool.query("select 1") } != nil)
@@ -53,14 +53,14 @@ struct FreezeTests {
             try cluster.freeze(false)
             #expect(try await loop.value == 3)
             #expect(await Self.asRequest { try await pool.query("select 1") } == nil)
-            // Nothing of what was given up is left: no row, no lock.
+            // Nothing is left of the work that was given up: no row and no lock.
             #expect(try await pool.query("select from t").isEmpty)
             try await pool.transaction { _ = try await $0.query("lock table t") }
         }
     }
 
     @Test(arguments: Way.allCases)
-    func `a commit that was under way may have happened: the caller is told that the time was up`(
+    func `after a timeout during a commit the caller learns that it may have happened`(
         _ way: Way
     ) async throws {
         try await Self.withServer(way) { cluster, pool in
@@ -73,7 +73,7 @@ struct FreezeTests {
             }
             #expect(failure == .timedOut)
             try cluster.freeze(false)
-            // Whether it happened shows as soon as the server process has ended.
+            // Whether it happened is known when the server process has ended.
             try await Self.until {
                 try await pool.query("select from pg_stat_activity where query = 'commit' and state = 'active'").isEmpty
             }
@@ -81,8 +81,8 @@ struct FreezeTests {
         }
     }
 
-    /// Half a server that stands still is as a lock that nobody gives up: others have answers.
-    @Test func `the waits of a request are limited together, though others have answers`() async throws {
+    /// A server of which only some processes are stopped is like a lock that is never released: others get answers.
+    @Test func `the waits of a request are limited together, even if others get answers`() async throws {
         try await Self.withServer(.socket) { _, pool in
             let patience = PostgresPatience(silence: .seconds(4), limit: .seconds(4))
             try await pool.withConnection { holder in
@@ -99,15 +99,15 @@ struct FreezeTests {
                 }
                 #expect(patience.rest < .seconds(1.1), "\(patience.rest)")
                 #expect(await waiting.value == .timedOut)
-                // Counted apart they would be seven seconds.
+                // With separate limits they would take seven seconds.
                 #expect(began.duration(to: .now) < .seconds(6), "\(began.duration(to: .now))")
-                // For what is done on behalf of others the time begins anew.
+                // For work done on behalf of others the time starts again.
                 #expect(patience.rest < .seconds(0.3) && patience.renewed().rest == .seconds(4))
             }
         }
     }
 
-    @Test func `work that may take long is given up when nobody had an answer for as long as a request waits`()
+    @Test func `work that may take long is given up when nobody had an answer for as long as a request may wait`()
         async throws
     {
         try await Self.withServer(.socket) { cluster, pool in
@@ -116,7 +116,7 @@ struct FreezeTests {
                     await Self.kind { try await pool.query("select pg_sleep(60)") }
                 }
             }
-            // The answers to this question come after the query's beginning: they are no reason to wait twice as long.
+            // The last answers came after the beginning of this query, so it must not wait twice as long.
             try await Self.until {
                 try await !pool.query(
                     "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
@@ -130,7 +130,7 @@ struct FreezeTests {
         }
     }
 
-    /// Their turn comes when the others let go of their connections. By then it is known that nobody has an answer.
+    /// It gets a connection when the others release theirs. By then it is known that nobody has an answer.
     @Test func `work that may take long and waits for a connection is given up soon after the others`() async throws {
         try await Self.withServer(.socket) { cluster, pool in
             try cluster.freeze(true)
@@ -151,12 +151,12 @@ struct FreezeTests {
         }
     }
 
-    /// - Returns: why it failed; `nil`: it did not.
+    /// - Returns: why it failed; `nil`: it succeeded.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
         await PostgresPatience.$current.withValue(.request()) { await kind(body) }
     }
 
-    /// A server of the test's own, and a pool of four connections that are open.
+    /// A separate server for one test, and a pool of four open connections.
     private static func withServer(
         _ way: Way, _ body: (PostgresCluster, PostgresPool) async throws -> Void
     ) async throws {

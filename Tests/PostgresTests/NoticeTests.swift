@@ -24,7 +24,7 @@ struct NoticeTests {
         await pool.close()
     }
 
-    @Test func `a transaction's notices are told together, when it has ended and before its caller goes on`()
+    @Test func `the notices of a transaction are delivered together, after its end and before its caller continues`()
         async throws
     {
         try await withPool { pool, heard in
@@ -46,7 +46,7 @@ struct NoticeTests {
         }
     }
 
-    @Test func `what was undone is told too; notices of another kind are not`() async throws {
+    @Test func `notices of an undone savepoint are delivered, too, and notices of another kind are not`() async throws {
         struct Failure: Error {}
         try await withPool { pool, heard in
             await #expect(throws: Failure.self) {

@@ -34,13 +34,13 @@ struct PoolTests {
                 try await connection.query("select 1 / \(0)")
             }
         } throws: { ($0 as? PostgresError)?.pipelineIndex == 0 }
-        // Nothing asked, nothing begun.
+        // Nothing was asked, so no transaction was begun.
         try await pool.transaction { _ in }
         #expect(try await pool.query("select sum(n)::bigint from t")[0].decode(Int.self) == 3)
         await pool.close()
     }
 
-    @Test func `a transaction whose body ignored an error is rolled back, and says so`() async throws {
+    @Test func `a transaction whose body ignored an error is rolled back with an error`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
         await #expect {
@@ -53,7 +53,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `COPY is refused at once, and costs its connection only`() async throws {
+    @Test func `COPY is refused at once and only costs its connection`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         for query in ["copy (select 1) to stdout", "copy pg_class from stdin"] {
             await #expect {
@@ -67,7 +67,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `a cancelled transaction rolls back and its connection is good for the next`() async throws {
+    @Test func `a cancelled transaction is rolled back, and its connection is used again`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { try await $0.script("create temporary table t (n bigint)") }
         let (inside, entered) = AsyncStream.makeStream(of: Void.self)
@@ -86,7 +86,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `many callers share few connections, each gets its own answer`() async throws {
+    @Test func `many callers share few connections, and each gets its own answer`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 3)
         try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for number in 0..<300 {
@@ -103,7 +103,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `a caller that waits too long is refused; a cancelled one leaves the line; no lease is lost`()
+    @Test func `a caller that waits too long is refused, a cancelled one leaves the queue, and no connection is lost`()
         async throws
     {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.acquireTimeout = .seconds(1) }
@@ -129,7 +129,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `a closed pool says so, also to callers that wait`() async throws {
+    @Test func `callers of a closed pool get an error, also those that wait`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         _ = try await pool.query("select 1")
         await pool.close()
@@ -137,7 +137,7 @@ struct PoolTests {
         await #expect { try await pool.query("select 1") } throws: { ($0 as? PostgresError)?.kind == .poolClosed }
     }
 
-    @Test func `a database that is not there is told in libpq's words, within the time`() async throws {
+    @Test func `the error for a missing database has libpq's text, and comes in time`() async throws {
         var configuration = PostgresConfiguration(
             connectionString: "postgres://me:secret-word@/x?host=/nonexistent-folder")
         configuration.acquireTimeout = .milliseconds(200)
@@ -152,7 +152,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    /// Takes connections as the kernel does for a server that hangs, and says nothing.
+    /// Accepts connections, like the kernel for a server that hangs, and sends nothing.
     private static func silentServer() throws -> (end: () -> Void, connectionString: String) {
         let folder = FileManager.default.temporaryDirectory.path + "/gs-silent-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -176,7 +176,7 @@ struct PoolTests {
         return (end, "host='\(folder)' dbname=x connect_timeout=30")
     }
 
-    @Test func `an attempt that hangs holds up neither a late caller nor a cancelled one nor the pool's end`()
+    @Test func `a connection attempt that hangs delays neither a later caller nor a cancelled one nor the end of the pool`()
         async throws
     {
         let (end, connectionString) = try Self.silentServer()
@@ -193,7 +193,7 @@ struct PoolTests {
             Task { try await pool.withConnection(within: .seconds(60)) { _ in } },
             Task { try await pool.withConnection(within: .seconds(60)) { _ in } }
         )
-        // All three places have an attempt under way.
+        // All three places have an attempt in progress.
         while pool.connections.busy < 3 { await Task.yield() }
         cancelled.cancel()
         let first = await cancelled.result
@@ -204,7 +204,7 @@ struct PoolTests {
         #expect(began.duration(to: .now) < .seconds(20))
     }
 
-    @Test func `in the line it is said, too, that the database does not answer`() async throws {
+    @Test func `the error in the queue also says that the database does not answer`() async throws {
         let (end, connectionString) = try Self.silentServer()
         defer { end() }
         var configuration = PostgresConfiguration(connectionString: connectionString)
@@ -223,7 +223,7 @@ struct PoolTests {
         _ = await first.result
     }
 
-    @Test func `what a caller did not wait for is the next one's`() async throws {
+    @Test func `a connection that came too late for its caller is used for the next`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let hasty = Task { try await pool.withConnection(within: .zero) { _ in } }
         _ = await hasty.result
@@ -232,19 +232,19 @@ struct PoolTests {
         await pool.close()
     }
 
-    @Test func `a restart of the server is survived, and a second host takes over from one that is not there`()
+    @Test func `the pool survives a restart of the server, and uses a second host if the first is missing`()
         async throws
     {
         let cluster = TestCluster.own()
         let first = try await cluster.start()
-        // libpq takes the hosts in turn; the first of these has no server.
+        // libpq tries the hosts in order. The first one has no server.
         var configuration = PostgresConfiguration(
             connectionString: first.replacing("host='", with: "host='/nonexistent-folder,"))
         configuration.acquireTimeout = .seconds(30)
         let pool = PostgresPool(configuration: configuration, logger: TestCluster.quiet)
         #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
         await cluster.stop()
-        // Asked while the server is down: answered when it is back.
+        // The query is sent while the server is down, and answered when it is back.
         let patient = Task { try await pool.query("select 2::bigint")[0].decode(Int.self) }
         _ = try await cluster.start()
         #expect(try await patient.value == 2)
@@ -252,7 +252,7 @@ struct PoolTests {
         await cluster.stop()
     }
 
-    @Test func `notifications are heard, and listening begins anew when its connection breaks`() async throws {
+    @Test func `notifications arrive, and listening starts again when its connection is lost`() async throws {
         let pool = try await TestCluster.pool()
         let channel = "channel_\(UUID().uuidString.prefix(8).lowercased())"
         var heard = pool.notifications(on: [channel]).makeAsyncIterator()
@@ -270,7 +270,7 @@ struct PoolTests {
         await pool.close()
     }
 
-    /// Two servers in one connection string; the first takes no writes when `body` begins.
+    /// Two servers in one connection string. When `body` begins, the first one refuses writes.
     private func withAbandoned(
         _ body: (PostgresPool, _ abandon: () async throws -> Void) async throws -> Void
     ) async throws {
@@ -303,11 +303,11 @@ struct PoolTests {
         await two.stop()
     }
 
-    @Test func `a server that takes no writes any more is left, with all connections to it, for one that does`()
+    @Test func `a server that no longer accepts writes is left, with all its connections, for one that does`()
         async throws
     {
         try await withAbandoned { pool, abandon in
-            // Three connections to the first.
+            // Three connections to the first server.
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<3 {
                     group.addTask { try await pool.query("select server from t, pg_sleep(0.1)")[0].decode(String.self) }
@@ -315,8 +315,8 @@ struct PoolTests {
                 for try await server in group { #expect(server == "first") }
             }
             try await abandon()
-            // Each session of the first server hears of the change when it gets to it: a query or two may still be answered
-            // there. From the first refusal on, none is.
+            // Each session of the first server learns of the change when it runs next, so a few more queries may be
+            // answered there. After the first refusal none is.
             var refused = false
             while !refused {
                 do {
@@ -333,7 +333,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `a pool that only reads notices, too, and so does a listener`() async throws {
+    @Test func `a reading pool notices the change, too, and so does a listener`() async throws {
         try await withAbandoned { pool, abandon in
             var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
             #expect(await heard.next() == .listening)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import Postgres
 
-/// A real server for the tests of this target: one for the process, started when first needed, stopped with it.
+/// A real server for the tests of this target. It is started when first needed, and stopped with the process.
 enum TestCluster {
     private static let started = Task {
         let cluster = PostgresCluster(directory: temporaryDirectory("shared"), logger: quiet, durable: false)
@@ -23,9 +23,9 @@ enum TestCluster {
         return PostgresPool(configuration: configuration, logger: quiet)
     }
 
-    /// A server of one test's own, to be stopped and started.
+    /// A separate server for one test, to be stopped and started.
     ///
-    /// - Parameter tcpPort: `nil`: it is reached over its socket.
+    /// - Parameter tcpPort: `nil`: it is only reachable through its socket.
     static func own(tcpPort: Int? = nil) -> PostgresCluster {
         PostgresCluster(directory: temporaryDirectory("own"), logger: quiet, durable: false, tcpPort: tcpPort)
     }

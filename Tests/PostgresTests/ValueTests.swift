@@ -14,37 +14,37 @@ struct ValueTests {
     }
 
     @Test(arguments: [0, 1, -1, Int.max, Int.min])
-    func `int8 goes there and back`(value: Int) async throws {
+    func `int8 values are read as they were written`(value: Int) async throws {
         try await roundTrip(value, "bigint")
     }
 
     @Test(arguments: [Int32.min, 0, .max])
-    func `int4 goes there and back`(value: Int32) async throws {
+    func `int4 values are read as they were written`(value: Int32) async throws {
         try await roundTrip(value, "integer")
     }
     @Test(arguments: [Int16.min, 0, .max])
-    func `int2 goes there and back`(value: Int16) async throws {
+    func `int2 values are read as they were written`(value: Int16) async throws {
         try await roundTrip(value, "smallint")
     }
 
     @Test(arguments: [true, false])
-    func `bool goes there and back`(value: Bool) async throws { try await roundTrip(value, "boolean") }
+    func `bool values are read as they were written`(value: Bool) async throws { try await roundTrip(value, "boolean") }
 
     @Test(arguments: [0.0, -1.5, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude])
-    func `float8 goes there and back`(value: Double) async throws { try await roundTrip(value, "double precision") }
+    func `float8 values are read as they were written`(value: Double) async throws { try await roundTrip(value, "double precision") }
 
     @Test(arguments: ["", "plain", "'; drop table x; --", "ü ⚽️ \n\t\\", String(repeating: "x", count: 1 << 20)])
-    func `text goes there and back`(value: String) async throws { try await roundTrip(value, "text") }
+    func `text values are read as they were written`(value: String) async throws { try await roundTrip(value, "text") }
 
     @Test(arguments: [[], [0], Array(0...255)] as [[UInt8]])
-    func `bytea goes there and back`(value: [UInt8]) async throws {
+    func `bytea values are read as they were written`(value: [UInt8]) async throws {
         try await roundTrip(value, "bytea")
     }
 
-    @Test func `uuid goes there and back`() async throws { try await roundTrip(UUID(), "uuid") }
+    @Test func `uuid values are read as they were written`() async throws { try await roundTrip(UUID(), "uuid") }
 
     @Test(arguments: [0, 946_684_800, 1_671_390_000.123456, 4_102_444_800])
-    func `timestamps go there and back`(seconds: Double) async throws {
+    func `timestamps are read as they were written`(seconds: Double) async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let date = Date(timeIntervalSince1970: seconds)
         let rows = try await pool.query("select \(date) as v, extract(epoch from \(date))::float8 as epoch")
@@ -57,7 +57,7 @@ struct ValueTests {
         try await roundTrip(PostgresJSON(text: #"{"b" : 1.50e3,"a":[12345678901234567890,"\u26bd"]}"#), "json")
     }
 
-    @Test func `arrays go there and back`() async throws {
+    @Test func `arrays are read as they were written`() async throws {
         try await roundTrip([[], [0], Array(0...255)].map { PostgresBytes($0) }, "bytea[]")
         try await roundTrip([PostgresBytes([1]), nil] as [PostgresBytes?], "bytea[]")
         try await roundTrip([1, -2, Int.max], "bigint[]")
@@ -69,7 +69,7 @@ struct ValueTests {
         try await roundTrip([true, false], "boolean[]")
     }
 
-    @Test func `NULL is nil, and an error that names the column for a type without nil`() async throws {
+    @Test func `NULL is nil, and for a type without nil an error that names the column`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let nothing: String? = nil
         let rows = try await pool.query("select \(nothing) as v, 1 as n")
@@ -80,7 +80,7 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test func `a column of another type, and one that is not there, are errors`() async throws {
+    @Test func `a column of another type, or one that does not exist, is an error`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let rows = try await pool.query("select 'x'::text as t, 'infinity'::timestamptz as i, 70000 as big")
         for read in [
@@ -92,7 +92,7 @@ struct ValueTests {
         await pool.close()
     }
 
-    @Test func `rows decode as tuples by position, with the exact number of columns`() async throws {
+    @Test func `rows are decoded as tuples by position, with the exact number of columns`() async throws {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         let rows = try await pool.query("select n::bigint, 'row ' || n from generate_series(1, 3) n")
         #expect(rows.count == 3)

@@ -9,10 +9,10 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// A stream's writer and a reader that reads, or does not.
+/// A stream's writer, with a reader that reads or does not.
 @Suite(.timeLimit(.minutes(1)))
 struct EventStreamWriterTests {
-    /// Keeps what is written; after `capacity` writes it takes nothing more, as a full socket.
+    /// Stores what is written. After `capacity` writes it accepts nothing more, like a full socket.
     private struct Socket: ResponseBodyWriter {
         final class Content: Sendable {
             let texts = Mutex<[String]>([])
@@ -52,7 +52,7 @@ struct EventStreamWriterTests {
         LiveBoard(eventKey: $0, state: .live, broadcasts: [])
     }
 
-    @Test func `the syntax of the stream`() async throws {
+    @Test func `updates are written in the syntax of event streams`() async throws {
         let board = try #require(Self.board)
         let (updates, continuation) = AsyncStream.makeStream(of: LiveUpdate.self)
         continuation.yield(LiveUpdate(.snapshot(board), tag: "abc"))
@@ -70,7 +70,7 @@ struct EventStreamWriterTests {
             ])
     }
 
-    @Test func `a reader that takes nothing is given up`() async throws {
+    @Test func `a reader that reads nothing is disconnected`() async throws {
         let (updates, continuation) = AsyncStream.makeStream(of: LiveUpdate.self)
         continuation.yield(LiveUpdate(.heartbeat, tag: nil))
         let writer = EventStreamWriter(settings: Self.settings(stallTimeout: .milliseconds(40)))
@@ -81,7 +81,7 @@ struct EventStreamWriterTests {
         continuation.finish()
     }
 
-    @Test func `a key that was revoked ends the stream with the next sign of life`() async throws {
+    @Test func `the stream of a revoked key ends with the next heartbeat`() async throws {
         let (updates, continuation) = AsyncStream.makeStream(of: LiveUpdate.self)
         for _ in 0..<3 { continuation.yield(LiveUpdate(.heartbeat, tag: nil)) }
         let content = Socket.Content(capacity: 10)

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import GrandstandHTTP
 
 struct RateLimitsTests {
-    @Test func `installations that are new are counted by address, those of proxies are not`() {
+    @Test func `new installations are counted by address, except those behind proxies`() {
         let limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil, installations: 60))
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         for address in ["93.184.216.34", "2a00:1450:4001:8"] {
@@ -25,7 +25,7 @@ struct RateLimitsTests {
         #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
     }
 
-    @Test func `what a key of client apps may ask beside lookups is bounded, whatever the settings are`() {
+    @Test func `other requests of app keys are limited, whatever the settings are`() {
         let limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
         let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
         for _ in 0..<20 {
@@ -35,7 +35,7 @@ struct RateLimitsTests {
         #expect(limits.take(phone, isForClientApps: true, for: .anyKey, at: now)?.isExhausted == true)
         let later = now.addingTimeInterval(1)
         #expect(limits.take(phone, isForClientApps: true, for: .anyKey, at: later)?.isExhausted == false)
-        // Lookups are counted for themselves, and other keys not at all here.
+        // Lookups are counted separately, and other keys are not counted here.
         #expect(limits.take(phone, isForClientApps: true, for: LookupRoutes.access, at: now) == nil)
         #expect(limits.take(UUID(), for: .anyKey, at: now) == nil)
     }

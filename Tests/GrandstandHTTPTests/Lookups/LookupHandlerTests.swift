@@ -13,11 +13,11 @@ internal import Testing
 @testable internal import GrandstandHTTP
 @testable internal import GrandstandService
 
-/// What is answered in the pipeline, and what goes past to the router.
+/// Which requests are answered in the pipeline, and which are passed to the router.
 struct LookupHandlerTests {
     static let path = "/v1/lookup/com.example.Stadium/production/derby"
 
-    @Test func `a lookup that memory knows is answered at once, and reaches no other handler`() throws {
+    @Test func `a lookup in the cache is answered at once and reaches no other handler`() throws {
         let line = try Line()
         let answer = try line.says(Self.get())
         let (head, body) = try #require(answer.parts)
@@ -36,7 +36,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test(arguments: ["de", "fr"]) func `a variant is asked for in the query, with bytes and a tag of its own`(
+    @Test(arguments: ["de", "fr"]) func `a variant in the query has its own bytes and tag`(
         _ variant: String
     ) throws {
         let line = try Line()
@@ -47,7 +47,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a client that has the bytes gets 304 without a body`() throws {
+    @Test func `a client with the present tag gets 304 without a body`() throws {
         let line = try Line()
         let (_, body) = try #require(try line.says(Self.get()).parts)
         let tag = EntityTag(of: Array(body.utf8)).text
@@ -58,7 +58,7 @@ struct LookupHandlerTests {
         #expect(rest == "")
     }
 
-    @Test func `what cannot be confirmed says how old it is`() throws {
+    @Test func `an answer that cannot be confirmed has its age`() throws {
         let line = try Line(confirmedBefore: 30)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("Warning: 110 - \"Response is Stale\""))
@@ -79,20 +79,20 @@ struct LookupHandlerTests {
     ]
 
     @Test(arguments: LookupHandlerTests.others)
-    func `the rest goes past unchanged`(_ request: String) throws {
+    func `other requests are passed on unchanged`(_ request: String) throws {
         let line = try Line()
         let answer = try line.says(request)
         #expect(answer == "")
         #expect(line.past.count == 1)
     }
 
-    @Test func `an answer that is older than is allowed goes past`() throws {
+    @Test func `an answer older than allowed is passed on`() throws {
         let line = try Line(confirmedBefore: 601)
         #expect(try line.says(Self.get()).isEmpty)
         #expect(line.past == [Self.path])
     }
 
-    @Test func `while another request is under way, lookups wait behind it in its order`() throws {
+    @Test func `lookups wait in order behind a request in progress`() throws {
         let line = try Line()
         #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
         #expect(line.past == ["/v1/apps", Self.path])
@@ -105,7 +105,7 @@ struct LookupHandlerTests {
         #expect(line.past.count == 3)
     }
 
-    @Test func `whatever else answers, its date is the same`() throws {
+    @Test func `the date is the same as in other answers`() throws {
         let line = try Line()
         let (head, _) = try #require(try line.says(Self.get()).parts)
         let date = try #require(head.first { $0.hasPrefix("Date: ") })
@@ -115,7 +115,7 @@ struct LookupHandlerTests {
         #expect(other.filter { $0.hasPrefix("Date: ") } == [date])
     }
 
-    @Test func `the date does not go back by a correction of the clock, and follows one that is set anew`() {
+    @Test func `the date does not go back after a small correction of the clock, and follows a new setting`() {
         let dates = HTTPDates()
         func text(_ second: Double) -> String {
             dates.field(at: Date(timeIntervalSince1970: 1_700_000_000 + second)).value
@@ -127,7 +127,7 @@ struct LookupHandlerTests {
             ])
     }
 
-    @Test func `a request in pieces is answered when it is whole`() throws {
+    @Test func `a request in pieces is answered when it is complete`() throws {
         let line = try Line()
         let request = Self.get()
         for byte in request.utf8.dropLast() {
@@ -139,7 +139,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a key's limit counts here and is told, and a request beyond it is refused by the router`() throws {
+    @Test func `a key's limit counts here and is in the headers, and a request beyond it is refused by the router`() throws {
         let line = try Line(rate: 1)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("RateLimit-Limit: 2"))
@@ -151,7 +151,7 @@ struct LookupHandlerTests {
         #expect(line.past == [Self.path])
     }
 
-    @Test func `an answer has the headers of all answers, its key counts as used, and the connection's timer is told`()
+    @Test func `an answer has the usual headers, its key counts as used, and the connection's timer is informed`()
         async throws
     {
         let line = try Line()

@@ -9,7 +9,7 @@ internal import Testing
 
 /// The checks of a form before its action, and the result.
 struct ActionTests {
-    /// What was done.
+    /// The actions that were carried out.
     private final class Deeds: Sendable {
         private let deeds = Mutex<[String]>([])
         var all: [String] { deeds.withLock(\.self) }
@@ -37,7 +37,7 @@ struct ActionTests {
         return world
     }
 
-    @Test func `a form is carried out once however often it is sent`() async throws {
+    @Test func `a form has its effect once, however often it is sent`() async throws {
         let deeds = Deeds()
         var world = Self.world(deeds)
         world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
@@ -49,18 +49,19 @@ struct ActionTests {
             #expect(answer.status == 303)
             #expect(answer.location == "/console/apps")
         }
-        // The same form with another content is another request, not a mismatch.
+        // The same form with another content is another request and not a mismatch.
         #expect(deeds.all == ["rename Derby", "rename Final"])
         let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
         let notice = try #require(answer.cookie?.split(separator: ";").first)
         let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
         #expect(page.body.contains("Renamed Cup"))
         #expect(page.cookie?.contains("grandstand-notice=;") == true)
-        // What a script fetches is the same page for all with this key: a notice is not for them, and waits for its own.
+        // A page fetched by a script is the same for everyone with this key, so it has no notice. The notice waits for
+        // the next page.
         let fetched = try await world.get(
             "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "tick"])
         #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
-        // Nobody else's words.
+        // Nobody else sees this text.
         let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
         #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))
     }
@@ -69,7 +70,7 @@ struct ActionTests {
         ["Origin": "https://example.com"], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
         ["Origin": "null"],
     ])
-    func `a form of another site does nothing, whatever it brings`(headers: [String: String]) async throws {
+    func `a form from another site does nothing`(headers: [String: String]) async throws {
         let deeds = Deeds()
         let world = Self.world(deeds)
         let session = world.session("operate")
@@ -78,12 +79,12 @@ struct ActionTests {
             "/console/test/1/rename", [("name", "x"), ("token", token)], in: session, headers: headers)
         #expect(answer.status == 403)
         #expect(answer.body.contains("Nothing was sent."))
-        // No key's scope is at fault.
+        // The scope of the key is not the reason.
         #expect(answer.body.contains("This form is not of this server") && !answer.body.contains("API key"))
         #expect(deeds.all.isEmpty)
     }
 
-    @Test func `a form that is too old, of another session or without a token does nothing, and is kept`() async throws
+    @Test func `a form that is too old, of another session or without a token does nothing and is shown again`() async throws
     {
         let deeds = Deeds()
         let world = Self.world(deeds)
@@ -105,7 +106,7 @@ struct ActionTests {
         #expect(deeds.all.isEmpty)
     }
 
-    @Test func `what cannot be undone takes the key once more`() async throws {
+    @Test func `an action that cannot be undone asks for the key again`() async throws {
         let deeds = Deeds()
         let world = Self.world(deeds)
         for (key, status, words) in [
@@ -122,7 +123,7 @@ struct ActionTests {
         #expect(deeds.all == ["delete"])
     }
 
-    @Test func `a refusal of the API is told in its words, with the form again`() async throws {
+    @Test func `a refusal of the API is shown with its text, together with the form`() async throws {
         let deeds = Deeds()
         let hostile = "<script>x</script>\u{202E}" + String(repeating: "é", count: 5_000)
         let world = Self.world(
@@ -144,7 +145,7 @@ struct ActionTests {
         #expect(token.count == 75)
     }
 
-    @Test func `scopes hold, signed out does nothing, and a form may not be huge`() async throws {
+    @Test func `scopes apply, a form does nothing when signed out, and a form may not be huge`() async throws {
         let deeds = Deeds()
         let world = Self.world(deeds)
         #expect(try await world.submit("/console/test/1/rename", as: "organise").status == 403)

@@ -8,13 +8,13 @@ internal import Testing
 /// The advice on pages.
 struct AdviceTests {
     @Test(arguments: APNsReason.table.map(\.reason.rawValue))
-    func `every reason of Apple's has an advice`(reason: String) {
+    func `every reason of Apple has an advice`(reason: String) {
         #expect(Advice.delivery(.rejected, reason: reason)?.isEmpty == false)
         #expect(Advice.delivery(.expired, reason: reason)?.hasPrefix("It was tried until its time ran out. ") == true)
         #expect(Advice.channel(reason: reason) != nil)
     }
 
-    @Test func `the advice is about the reason`() {
+    @Test func `the advice fits the reason`() {
         #expect(Advice.delivery(.rejected, reason: "BroadcastFeatureNotEnabled") == Advice.capability)
         #expect(Advice.delivery(.rejected, reason: "PayloadTooLarge")?.contains("5,120 bytes") == true)
         #expect(Advice.delivery(.rejected, reason: "BrandNewReason")?.contains("Apple refused it") == true)
@@ -25,12 +25,12 @@ struct AdviceTests {
     }
 
     @Test(arguments: Delivery.State.allCases)
-    func `only what did not get through has one`(state: Delivery.State) {
+    func `only deliveries that failed have an advice`(state: Delivery.State) {
         let isFailure = state == .rejected || state == .expired || state == .unknown
         #expect((Advice.delivery(state, reason: "BadPriority") != nil) == isFailure)
     }
 
-    @Test func `a quota's troubles, the gravest first`() throws {
+    @Test func `a quota's problems are listed, the gravest first`() throws {
         let samples = try Samples()
         let all = Attention.list(samples.quota())
         #expect(all.map(\.level) == ["critical", "critical", "critical", "warning", "warning", "warning"])
@@ -61,7 +61,7 @@ struct AdviceTests {
                 == true)
     }
 
-    @Test func `a quota in order has none; one that will not do is announced`() throws {
+    @Test func `a normal quota has no advice, and one that will be exceeded has a warning`() throws {
         let samples = try Samples()
         let fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
         #expect(Attention.list(fine).isEmpty)

@@ -6,9 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// How much a form may bring, and what it may not.
+/// The limits and forbidden contents of a form.
 struct FormBodyTests {
-    /// Counts what an action was given.
+    /// Counts the calls of an action.
     private final class Count: Sendable {
         private let value = Mutex(0)
         var forms: Int { value.withLock(\.self) }
@@ -27,7 +27,7 @@ struct FormBodyTests {
     }
 
     @Test(arguments: [(499, 303), (500, 422), (20_000, 422)])
-    func `a form has no more fields than any page's`(fields: Int, status: Int) async throws {
+    func `a form may not have more fields than any page's form`(fields: Int, status: Int) async throws {
         let count = Count()
         let world = Self.world(count)
         let answer = try await world.submit("/console/test", Array(repeating: ("a", ""), count: fields), as: "operate")
@@ -36,7 +36,7 @@ struct FormBodyTests {
         #expect(count.forms == (status == 303 ? 1 : 0))
     }
 
-    /// No text of PostgreSQL's has one: what went on to it was answered with 500.
+    /// PostgreSQL's texts cannot contain it. Without this check, the answer would be 500.
     @Test func `a NUL is refused in a form and in a query`() async throws {
         let count = Count()
         let world = Self.world(count)
@@ -49,14 +49,14 @@ struct FormBodyTests {
         #expect(count.forms == 0)
     }
 
-    /// What a key may not do is said before its form, which may be large, is read.
-    @Test func `a form is read for a key that may send it only`() async throws {
+    /// A key's scope is checked before its form, which may be large, is read.
+    @Test func `a form is read only for a key that may send it`() async throws {
         let many = Array(repeating: ("a", ""), count: 600)
         #expect(try await Self.world(Count()).submit("/console/test", many, as: "organise").status == 403)
     }
 
     @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
-    func `asking for a page's head answers as the page does, without it`(path: String) async throws {
+    func `HEAD answers like GET, without the page`(path: String) async throws {
         var world = ConsoleWorld()
         world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
         let (page, head) = (try await world.get(path), try await world.head(path))

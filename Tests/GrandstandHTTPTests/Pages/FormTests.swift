@@ -5,9 +5,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Forms as they arrive: fields, origins, the way back.
+/// Forms as they arrive: fields, origins and addresses to return to.
 struct FormTests {
-    @Test func `fields are decoded; what is empty was not said`() {
+    @Test func `fields are decoded, and an empty field counts as missing`() {
         let fields = FormFields("a=1+2&b=%26%3D&c=&d=+%0A&e&f=%zz&a=3&g=%C3%A4&h=%+1")
         #expect(fields["a"] == "3")
         #expect(fields["b"] == "&=")
@@ -34,11 +34,11 @@ struct FormTests {
             (nil, "http://h:2", false),
             (nil, "null", false), (nil, "ftp://h:1", false), (nil, "http://h:1.example.com", false),
         ]))
-    func `a form is ours when its page was`(site: String?, origin: String?, ours: Bool) {
+    func `a form is accepted if it comes from a page of this server`(site: String?, origin: String?, ours: Bool) {
         #expect(FormOrigin.isOurs(site: site, origin: origin, authority: "h:1") == ours)
     }
 
-    @Test func `where the page came by HTTPS, one that did not is no page of ours`() {
+    @Test func `on a page over HTTPS a form from a page over HTTP is refused`() {
         #expect(FormOrigin.isOurs(site: nil, origin: "https://h:1", authority: "h:1", isHTTPS: true))
         #expect(!FormOrigin.isOurs(site: nil, origin: "http://h:1", authority: "h:1", isHTTPS: true))
     }
@@ -51,11 +51,11 @@ struct FormTests {
             ("/console/\\example", "/console"), ("/console/a b", "/console"), ("/console/\r\nX: y", "/console"),
             ("/console/sign-in?next=x", "/console"), ("/console/sign-out", "/console"),
         ]))
-    func `who signs in goes on in the console`(target: String?, place: String) {
+    func `after sign-in the console continues with the requested page`(target: String?, place: String) {
         #expect(ConsolePath.returning(to: target) == place)
     }
 
-    @Test func `the cookie is for this server's HTTPS only where there is some`() throws {
+    @Test func `the cookie is restricted to HTTPS only if the server uses it`() throws {
         let request = Request(
             head: .init(method: .post, scheme: nil, authority: "h", path: "/console/sign-in"),
             body: .init(buffer: .init()))
@@ -68,7 +68,7 @@ struct FormTests {
         #expect(cookie(true, "", 0).maxAge == 0)
     }
 
-    @Test func `the refresh is switched in the page's own address`() {
+    @Test func `the address of the page turns the refresh on and off`() {
         #expect(Refresh(seconds: 5, path: "/console", query: nil, isOff: false).otherwise == "/console?refresh=off")
         #expect(Refresh(seconds: 5, path: "/console", query: "refresh=off", isOff: true).otherwise == "/console")
         let filtered = Refresh(seconds: 5, path: "/console/events", query: "state=live&refresh=off", isOff: true)

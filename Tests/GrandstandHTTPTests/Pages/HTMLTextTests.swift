@@ -9,7 +9,7 @@ struct HTMLTextTests {
         ("\u{0}\u{1B}\u{7F}\u{9B}", "[U+0][U+1B][U+7F][U+9B]"), ("\r\n\t", "[U+D]\n\t"),
         ("עברית \u{200F}", "עברית \u{200F}"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"),
     ])
-    func `markup is escaped by scalars, what deceives is named, the rest stays`(text: String, html: String) {
+    func `markup is escaped, deceptive characters are shown by name, and other text stays`(text: String, html: String) {
         #expect(Array(HTMLText().escapeText(text).unicodeScalars) == Array(html.unicodeScalars))
     }
 }

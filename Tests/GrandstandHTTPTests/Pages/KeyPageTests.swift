@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Keys, webhooks and apps by their pages' forms: what is done, and what is shown.
+/// Forms and pages of keys, webhooks and apps.
 struct KeyPageTests {
     private static let id = "11111111-2222-4333-8444-555555555555"
 
@@ -18,7 +18,7 @@ struct KeyPageTests {
             createdAt: Samples.now, revokedAt: nil)
     }
 
-    @Test func `a key is made as the form says, and its secret is shown this once`() async throws {
+    @Test func `a key is created as the form says, and its secret is shown once`() async throws {
         let (drafts, key) = (Taken<KeyDraft>(), try Self.key())
         var world = ConsoleWorld()
         world.ledger.create = { draft in
@@ -44,13 +44,13 @@ struct KeyPageTests {
             ])
         #expect(world.done.names.allSatisfy { $0.hasPrefix("console-") } && world.done.names.count == 1)
         #expect(try await world.submit("/console/keys", [], as: "operate").status == 403)
-        // Refused in the words of the API, with the form again.
+        // The refusal has the API's text, together with the form.
         let refused = try await world.submit("/console/keys", [("name", "TV"), ("expiresAt", "soon")])
         #expect(refused.status == 422 && refused.body.contains("/expiresAt") && refused.body.contains("/scopes"))
         #expect(drafts.all.count == 1)
     }
 
-    @Test func `keys are listed and shown as text, each with what may be done`() async throws {
+    @Test func `keys are listed and shown with the possible actions`() async throws {
         let listing = KeyListing(key: try Self.key(), lastUsedAt: nil)
         var world = ConsoleWorld()
         world.ledger.list = { _, _ in Page(items: [listing], nextCursor: "n=") }
@@ -69,7 +69,7 @@ struct KeyPageTests {
         #expect(try await world.get("/console/keys", as: "operate").status == 403)
     }
 
-    @Test func `revoking and rotating take the key once more`() async throws {
+    @Test func `revoking and rotating ask for the key again`() async throws {
         let (key, revoked, disabling, ends) = (try Self.key(), Taken<UUID>(), Taken<Bool>(), Taken<Date>())
         var world = ConsoleWorld()
         world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }
@@ -100,7 +100,7 @@ struct KeyPageTests {
         #expect(long.status == 422 && ends.all.count == 1)
     }
 
-    @Test func `a revoked key's page has the webhooks that it declared, and disables them`() async throws {
+    @Test func `a revoked key's page lists the webhooks that it declared, and can disable them`() async throws {
         var key = try Self.key()
         key.revokedAt = Samples.now
         let listing = KeyListing(key: key, lastUsedAt: nil)
@@ -116,7 +116,7 @@ struct KeyPageTests {
         }
     }
 
-    @Test func `a key of another app is out of reach`() async throws {
+    @Test func `a key of another app cannot be reached`() async throws {
         let listing = KeyListing(key: try Self.key(.only([Sample.other])), lastUsedAt: nil)
         var world = ConsoleWorld()
         world.ledger.find = { _ in listing }
@@ -126,7 +126,7 @@ struct KeyPageTests {
         #expect(answer.status == 404)
     }
 
-    @Test func `a webhook is paused with all else that was said of it`() async throws {
+    @Test func `pausing a webhook keeps its other settings`() async throws {
         let webhook = Webhook(
             id: try #require(UUID(uuidString: Self.id)),
             draft: WebhookDraft(
@@ -158,7 +158,7 @@ struct KeyPageTests {
         let page = try await world.get("/console/webhooks/\(Self.id)", as: "organise")
         #expect(page.body.contains(#"name="etag" value="&quot;7&quot;""#))
         #expect(page.body.contains("No message fits."))
-        // What is deleted is deleted, however often the form is sent.
+        // A deletion stays a deletion, however often the form is sent.
         for _ in 0..<2 {
             let gone = try await world.submit(
                 "/console/webhooks/\(Self.id)/delete", [("currentKey", "organise")], as: "organise")
@@ -166,7 +166,7 @@ struct KeyPageTests {
         }
     }
 
-    @Test func `a webhook that was changed twice by one form is changed, one that another writer overtook is refused`()
+    @Test func `a webhook form sent twice works once, and one based on an old version is refused`()
         async throws
     {
         var webhook = Webhook(
@@ -191,7 +191,7 @@ struct KeyPageTests {
         #expect(try await change("https://example.com/other").status == 412)
     }
 
-    @Test func `an app that was changed twice is changed, one that another writer overtook is refused`() async throws {
+    @Test func `an app form sent twice works once, and one based on an old version is refused`() async throws {
         let conditions = Taken<WriteCondition>()
         var world = ConsoleWorld()
         let app = App(
@@ -219,7 +219,7 @@ struct KeyPageTests {
         #expect(conditions.all == [.versions([3]), .versions([3])])
     }
 
-    @Test func `an app's templates are shown where there are some, and stay where no field speaks of them`()
+    @Test func `an app's templates are shown, and kept if a form has no fields for them`()
         async throws
     {
         let (taken, samples) = (Taken<AppPreview?>(), try Samples())
@@ -242,7 +242,7 @@ struct KeyPageTests {
     }
 }
 
-/// What a port was given, in order.
+/// What a port was called with, in order.
 private final class Taken<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

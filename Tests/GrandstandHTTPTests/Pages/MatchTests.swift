@@ -5,9 +5,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The match page: what is shown of values.
+/// The match page, made from values.
 struct MatchTests {
-    @Test func `the score is the newest content that Apple took, in the app's text`() throws {
+    @Test func `the score is the newest content that Apple accepted, in the app's text`() throws {
         let samples = try Samples()
         var rejected = try samples.message([samples.delivery(.rejected, reason: "BadPriority")])
         rejected.id = UUID()
@@ -16,7 +16,7 @@ struct MatchTests {
         waiting.id = UUID()
         let previews = [samples.bundleID: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
-        // Both environments of an app have the same people.
+        // Both environments of an app show the same followers.
         #expect(cards.count == 1)
         #expect(cards[0].scoreCompact == "1 – 0" && cards[0].scoreJSON == nil)
         #expect(cards[0].scoreNote == "Something newer is on its way.")
@@ -28,7 +28,7 @@ struct MatchTests {
             ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
     }
 
-    @Test func `a message shows its content, its sender, and its deliveries`() throws {
+    @Test func `a message shows its content, its sender and its deliveries`() throws {
         let samples = try Samples()
         var accepted = samples.delivery(.accepted)
         accepted.settledAt = Samples.now.addingTimeInterval(0.041)
@@ -51,11 +51,11 @@ struct MatchTests {
         let waiting = TimelineEntry(
             try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [], [:])
         #expect(waiting.withdrawAction?.hasSuffix("/withdraw") == true && waiting.entryText == nil)
-        // Without a template the line has the content itself.
+        // Without a template the line shows the content itself.
         #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
     }
 
-    @Test func `a message of a state shows what the state came to`() throws {
+    @Test func `a message of a state shows the outcome of the state`() throws {
         let samples = try Samples()
         var broadcast = try samples.message([samples.delivery(.accepted)])
         func told() -> String? { TimelineEntry(broadcast, of: samples.key, [], [:]).told }
@@ -66,7 +66,7 @@ struct MatchTests {
         #expect(told() == "rings by rule 2")
     }
 
-    @Test func `a line has a dot for each of a few audiences, or counts of many`() throws {
+    @Test func `a line has a dot for each audience if there are few, or counts if there are many`() throws {
         let samples = try Samples()
         var accepted = samples.delivery(.accepted)
         accepted.settledAt = Samples.now.addingTimeInterval(0.041)
@@ -83,7 +83,7 @@ struct MatchTests {
         #expect(counted.map(\.brief) == ["3", "1", "≤ 41 ms"])
     }
 
-    @Test func `the plot has each answered message at its time, and says how long they took`() throws {
+    @Test func `the plot shows each answered message at its time, with its duration`() throws {
         let samples = try Samples()
         func message(after seconds: Double, answeredIn milliseconds: Double?) throws -> Broadcast {
             var delivery = samples.delivery(milliseconds == nil ? .queued : .accepted)
@@ -108,7 +108,7 @@ struct MatchTests {
         #expect(MatchPlot.length(audiences: 1) == 200 && MatchPlot.length(audiences: 1_000) == 20)
     }
 
-    @Test func `the page offers what the event's state allows`() throws {
+    @Test func `the page offers the actions that the event's state allows`() throws {
         let samples = try Samples()
         func actions(_ state: Event.State, _ starts: [AudienceStart] = []) throws -> EventActions {
             var event = samples.event(state)
@@ -128,7 +128,7 @@ struct MatchTests {
         #expect(try actions(.live, [samples.start(.stopped)]).stopAction == nil)
     }
 
-    @Test func `an older page does not refresh itself, and has the newest score all the same`() throws {
+    @Test func `an older page does not refresh itself, but has the newest score`() throws {
         let samples = try Samples()
         let event = samples.event()
         let contents = samples.contents(event, [try samples.message([samples.delivery(.accepted)])])

@@ -14,7 +14,7 @@ struct MessageFormTests {
 
     private static func text(_ form: MessageForm) -> String { String(decoding: form.body().bytes, as: UTF8.self) }
 
-    @Test func `what is typed becomes the API's body`() {
+    @Test func `a form becomes the API's body`() {
         let form = Self.form([
             ("event", "end"), ("contentState", "{\r\n  \"home\": 1.50, \"t\": \"a  b\"\r\n}"), ("alertTitle", "Over"),
             ("audience", "com.example.Stadium production"), ("audience", "com.example.Stadium production de"),
@@ -36,22 +36,22 @@ struct MessageFormTests {
             ("contentState", "{"), ("alert", "{\"a\": 1, \"a\": 2}"), ("byVariant", "nope"), ("expiresIn", "soon"),
             ("relevanceScore", "\"1\""),
         ])
-    func `what no body can be made of is told before anything is sent`(field: String, text: String) {
+    func `a form that cannot become a body is refused before anything is sent`(field: String, text: String) {
         let faults = Self.form([(field, text)]).body().faults
         #expect(faults.map(\.pointer) == [field])
     }
 
-    @Test func `title and body exclude the whole alert`() {
+    @Test func `title and body cannot be combined with the whole alert`() {
         let faults = Self.form([("alertTitle", "x"), ("alert", #"{"title": "y"}"#)]).body().faults
         #expect(faults.map(\.pointer) == ["alert"])
     }
 
-    @Test func `deep JSON is a fault, not a crash`() {
+    @Test func `deeply nested JSON is a fault and not a crash`() {
         let deep = #"{"a": \#(String(repeating: "[", count: 100_000))"#
         #expect(Self.form([("contentState", deep)]).body().faults.count == 1)
     }
 
-    @Test func `the newest content is a template without its alert and times, one to be sent again has all`() throws {
+    @Test func `the newest content is a template without alert and times, a message to be sent again has everything`() throws {
         let samples = try Samples()
         let request = try samples.request()
         let new = MessageForm(request, isWhole: false, now: Samples.now)
@@ -60,19 +60,19 @@ struct MessageFormTests {
         let again = MessageForm(request, isWhole: true, now: Samples.now)
         #expect(again.alertTitle == "Derby" && again.alertBody == "b" && again.expiresIn == "300")
         #expect(again.audiences == ["com.example.Stadium production"])
-        // As it was, but for white space.
+        // The same except for white space.
         let body = try JSONValue(parsing: again.body().bytes)
         let wanted = try JSONValue(parsing: JSONWriter.text(Contract.BroadcastDraft(request)))
         for name in ["contentState", "alert", "byVariant", "audiences", "priority", "expiresIn", "staleDate"] {
             #expect(body[name]?.compact == wanted[name]?.compact, "\(name)")
         }
-        // Times that are over are not said again.
+        // Times in the past are left out.
         let late = MessageForm(request, isWhole: true, now: Date(timeIntervalSince1970: 1_900_000_001))
         #expect(late.staleDate.isEmpty)
     }
 
-    /// A page shows such characters by their numbers; sent back, they would have become text.
-    @Test func `what turns or hides text comes back from a form as it was`() throws {
+    /// A page shows such characters by their numbers, so a form must send back the originals.
+    @Test func `invisible and direction-changing characters are the same after a form`() throws {
         let content = "{\"t\": \"a\u{202E}b\u{200B}\"}"
         let shown = ReadableJSON.text(Array(content.utf8))
         #expect(!shown.unicodeScalars.contains(where: HTMLText.isDeceptive))

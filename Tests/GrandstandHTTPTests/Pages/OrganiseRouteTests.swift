@@ -8,9 +8,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What organisers' forms ask of the ports, and what becomes of the answers.
+/// Which calls organisers' forms make, and how the results are shown.
 struct OrganiseRouteTests {
-    /// What the ports were asked for.
+    /// The calls that the ports received.
     private final class Asked: Sendable {
         private let asked = Mutex<[String]>([])
         func add(_ line: String) { asked.withLock { $0.append(line) } }
@@ -75,7 +75,7 @@ struct OrganiseRouteTests {
 
     private static let id = "11111111-2222-4333-8444-555555555555"
 
-    @Test func `an update is previewed, then sent`() async throws {
+    @Test func `an update is previewed and then sent`() async throws {
         let asked = Asked()
         let world = try Self.world(asked)
         let composer = try await world.get("/console/events/derby", as: "organise")
@@ -91,13 +91,13 @@ struct OrganiseRouteTests {
         #expect(asked.lines == [#"preview update {"home":2}"#, #"accept update {"home":2}"#])
     }
 
-    @Test func `while somebody types, what was found comes alone, and a refusal is an answer`() async throws {
+    @Test func `while a message is typed only the findings are sent, and a refusal is a normal answer`() async throws {
         let asked = Asked()
         let form = [("event", "end"), ("contentState", #"{"home": 2}"#), ("check", "yes")]
         let found = try await Self.world(asked).submit("/console/events/derby/preview", form, as: "organise")
         #expect(found.status == 200 && !found.body.contains("<html") && !found.body.contains("<form"))
         #expect(found.body.contains("At most 1,312 of 4,096 bytes, 1 warning"))
-        // Nobody is asked whether it is over before somebody sends it.
+        // The state of the event is not checked before the message is sent.
         #expect(!found.body.contains("Is it really over?"))
         var refusal = Problem(.contentMismatch, "Phones would get this and show nothing new.")
         refusal.errors = [FieldError(pointer: "/contentState/home", detail: "A string was expected.")]
@@ -111,7 +111,7 @@ struct OrganiseRouteTests {
         #expect(asked.lines.count == 2)
     }
 
-    @Test func `an end is asked about before it is sent`() async throws {
+    @Test func `an end is confirmed before it is sent`() async throws {
         let asked = Asked()
         let world = try Self.world(asked)
         let question = try await world.submit("/console/events/derby/send", [("event", "end")], as: "organise")
@@ -123,7 +123,7 @@ struct OrganiseRouteTests {
         #expect(asked.lines.last == "accept end ")
     }
 
-    @Test func `what cannot be a message, or is refused, comes back as it was typed`() async throws {
+    @Test func `an invalid or refused message is shown as it was typed`() async throws {
         let asked = Asked()
         let world = try Self.world(
             asked, refusal: Problem(.bodyTooLarge, "The message would have 6,000 bytes."))
@@ -148,13 +148,13 @@ struct OrganiseRouteTests {
                 "put derby 2026-11-28T14:30:00.000Z - \(WriteCondition.versions([7]))"
             ),
         ] as [(String, [(String, String)], String)])
-    func `an action is one operation`(path: String, form: [(String, String)], line: String) async throws {
+    func `each action calls one operation`(path: String, form: [(String, String)], line: String) async throws {
         let asked = Asked()
         let world = try Self.world(asked)
         let answer = try await world.submit("/console/events/derby/\(path)", form, as: "organise")
         #expect(answer.status == 303 && answer.location == "/console/events/derby", "\(answer.body)")
         #expect(asked.lines == [line])
-        // Of another scope, and without a form of ours: nothing.
+        // With another scope or without a valid form nothing is called.
         #expect(try await world.submit("/console/events/derby/\(path)", form, as: "lookup").status == 403)
         let foreign = try await world.post("/console/events/derby/\(path)", form, in: world.session("organise"))
         #expect(foreign.status == 403)
@@ -162,7 +162,7 @@ struct OrganiseRouteTests {
     }
 
     @Test(arguments: [("cancel", "stale or twelve hours old"), ("reopen", "cannot be restored")])
-    func `a question says what will happen and changes nothing`(verb: String, consequence: String) async throws {
+    func `a confirmation page says what will happen and changes nothing`(verb: String, consequence: String) async throws {
         let asked = Asked()
         let world = try Self.world(asked)
         let page = try await world.get("/console/events/derby/\(verb)", as: "organise")
@@ -172,7 +172,7 @@ struct OrganiseRouteTests {
         #expect(asked.lines.isEmpty)
     }
 
-    @Test func `an event is declared once, and what is wrong with it is told`() async throws {
+    @Test func `an event is declared once, and its faults are shown`() async throws {
         let asked = Asked()
         let world = try Self.world(asked)
         let form = [
@@ -186,7 +186,7 @@ struct OrganiseRouteTests {
         #expect(asked.lines.count == 1)
     }
 
-    @Test func `a name that is taken and a version that is outdated are told without headers`() async throws {
+    @Test func `a taken name and an outdated version are reported without API headers`() async throws {
         let asked = Asked()
         let world = try Self.world(asked, refusal: WriteCondition.taken)
         let declared = try await world.submit(
@@ -201,7 +201,7 @@ struct OrganiseRouteTests {
         #expect(!moved.body.contains("If-Match") && !moved.body.contains("Send again"))
     }
 
-    @Test func `a reconciliation that nothing brings back asks for the key again`() async throws {
+    @Test func `a reconciliation that cannot be undone asks for the key again`() async throws {
         let ended = Mutex<[Bool]>([])
         var world = ConsoleWorld()
         let id = try #require(UUID(uuidString: Self.id))
@@ -227,7 +227,7 @@ struct OrganiseRouteTests {
         #expect(try await world.submit(place + "/run/look", as: "organise").status == 403)
     }
 
-    @Test func `a reconciliation by hand does what its button says`() {
+    @Test func `a manual reconciliation does what its button says`() {
         let limits = ReconciliationLimits(grace: 60, deleteBudget: 7)
         func options(_ doing: Reconciling) -> ReconciliationOptions { doing.options(within: limits) }
         #expect(options(.look) == ReconciliationOptions(apply: false, grace: 60, deleteBudget: 7))
@@ -239,7 +239,7 @@ struct OrganiseRouteTests {
         #expect(options(.recreate) == ReconciliationOptions(apply: true, recreate: true, grace: 60, deleteBudget: 7))
     }
 
-    @Test func `a key of one app sees nothing of another's event`() async throws {
+    @Test func `a key of one app sees nothing of another app's event`() async throws {
         let asked = Asked()
         var world = try Self.world(asked)
         var event = try Samples().event()

@@ -8,11 +8,11 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Which key sees which page, and how far its lists reach.
+/// Which key may see which page, and which apps its lists contain.
 struct PageAccessTests {
     private static let place = "/console/apps/com.example.Stadium/production"
     private static let id = "11111111-2222-4333-8444-555555555555"
-    /// Every page, the overview and the way in apart, by the scope it takes.
+    /// Every page except the overview and sign-in, by the required scope.
     private static let operating = [
         "/console/apps", "/console/apps/com.example.Stadium", place + "/channels", place + "/channels?managed=false",
         place + "/reconciliations", place + "/reconciliations/" + id, "/console/audit-log",
@@ -70,7 +70,7 @@ struct PageAccessTests {
     }
 
     @Test(arguments: operating)
-    func `what is about apps and channels wants a key that operates`(path: String) async throws {
+    func `pages about apps and channels need a key that operates`(path: String) async throws {
         try await withDatabase { test in
             let world = try await Self.open(test.database)
             for secret in ["operate", "admin"] {
@@ -85,7 +85,7 @@ struct PageAccessTests {
     }
 
     @Test(arguments: organising)
-    func `what is about events wants a key that organises`(path: String) async throws {
+    func `pages about events need a key that organises`(path: String) async throws {
         try await withDatabase { test in
             let world = try await Self.open(test.database)
             for secret in ["organise", "admin"] {
@@ -99,7 +99,7 @@ struct PageAccessTests {
         }
     }
 
-    @Test func `the overview is for operators; organisers go on to their events`() async throws {
+    @Test func `the overview is for operators, and organisers are sent to their events`() async throws {
         try await withConsole { world in
             world.channels.count = { [] }
             world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
@@ -113,7 +113,7 @@ struct PageAccessTests {
     }
 
     @Test(arguments: operating + organising.dropLast())
-    func `lists and pages of a key of one app are asked for within its reach`(path: String) async throws {
+    func `lists and pages for a key of one app contain only that app`(path: String) async throws {
         let samples = try Samples()
         try await withDatabase { test in
             let world = try await Self.open(test.database, reach: .only([samples.bundleID]))
@@ -130,13 +130,13 @@ struct PageAccessTests {
         "/console/apps/com.example.Other/development/reconciliations/\(id)",
         "/console/events?bundleId=com.example.Other", "/console/audit-log?bundleId=com.example.Other",
     ])
-    func `another app's pages are closed to it, before anything is asked`(path: String) async throws {
+    func `pages of another app are refused before any call`(path: String) async throws {
         let answer = try await ConsoleWorld().get(path, as: "operate-organise@")
         #expect(answer.status == 403)
         #expect(answer.body.contains("com.example.Stadium only"))
     }
 
-    @Test func `an event is closed to it while another app takes part, and open once it is its own`() async throws {
+    @Test func `an event is refused while another app takes part, and shown when it belongs to this app alone`() async throws {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
         try await withDatabase { test in
@@ -153,7 +153,7 @@ struct PageAccessTests {
         }
     }
 
-    @Test func `the overview shows a key of one app that app's quotas`() async throws {
+    @Test func `the overview shows a key of one app only that app's quotas`() async throws {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
         try await withConsole { world in

@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What pages are asked for by their addresses, and what they answer to what they cannot show.
+/// How the addresses of pages become calls, and what is shown if there is nothing to show.
 struct PageRouteTests {
     private static let place = "/console/apps/com.example.Stadium/production"
 
@@ -18,7 +18,7 @@ struct PageRouteTests {
         ("/console/events?key=a%20b", "event key"), ("/console/audit-log?from=yesterday", "from"),
         ("/console/audit-log?action=nothing", "channel.created"), ("/console/audit-log?to=2026-13-01", "to"),
     ])
-    func `an address that cannot be meant is refused before anything is asked`(
+    func `an invalid address is refused before any call`(
         path: String, hint: String
     ) async throws {
         let answer = try await ConsoleWorld().get(path)
@@ -27,14 +27,14 @@ struct PageRouteTests {
     }
 
     @Test(arguments: ["managed=maybe", "state=gone", "storagePolicy=1", "eventKey=a%20b"])
-    func `so is a list of channels`(query: String) async throws {
+    func `an invalid address of a channel list is refused, too`(query: String) async throws {
         let samples = try Samples()
         var world = ConsoleWorld()
         world.apps.find = { _ in samples.registered() }
         #expect(try await world.get(Self.place + "/channels?" + query).status == 422)
     }
 
-    @Test func `what is not there is told on a page with the request's name`() async throws {
+    @Test func `a missing object gives a page with the request's ID`() async throws {
         var world = ConsoleWorld()
         world.apps.find = { _ in nil }
         world.events.find = { _ in nil }
@@ -50,7 +50,7 @@ struct PageRouteTests {
         }
     }
 
-    @Test func `a store that is away is told, and nothing else of it`() async throws {
+    @Test func `if the store cannot be reached the page says only that`() async throws {
         var world = ConsoleWorld()
         world.channels.count = { throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
         let away = try await world.get("/console")
@@ -62,7 +62,7 @@ struct PageRouteTests {
         #expect(!failed.body.contains("Unasked"))
     }
 
-    @Test func `lists are narrowed and paged as their address says, and go on with it`() async throws {
+    @Test func `lists are filtered and paged by their address, and their links keep it`() async throws {
         let samples = try Samples()
         var world = ConsoleWorld()
         world.events.list = { filter, page in
@@ -116,7 +116,7 @@ struct PageRouteTests {
         }
     }
 
-    @Test func `a whole key leads to its event, and a page can be kept from showing itself anew`() async throws {
+    @Test func `the search for a complete key leads to its event, and a page's refresh can be stopped`() async throws {
         let samples = try Samples()
         var world = ConsoleWorld()
         #expect(try await world.get("/console/events?key=derby").location == "/console/events/derby")
@@ -133,7 +133,7 @@ struct PageRouteTests {
         "/console/events?state=%3Cscript%3E", "/console/sign-in?next=%2Fconsole%22%3E%3Cscript%3E",
         "/console/events?kind=%E2%80%AEx",
     ])
-    func `what an address says stays text`(path: String) async throws {
+    func `text in an address stays text`(path: String) async throws {
         try await withConsole { world in
             world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
             let body = try await world.get(path).body

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What pages say of the values they are made from.
+/// Pages made from given values.
 struct PageTests {
     @Test func `the overview shows the fullest app first, with its bar`() throws {
         let samples = try Samples()
@@ -18,7 +18,7 @@ struct PageTests {
         #expect(page.quotas.texts("Level") == ["critical", "ok"])
         #expect(page.quotas.texts("Apple's list") == ["9,603 channels, 2026-11-22 00:00 UTC", "not read yet"])
         #expect(page.quotas.texts("Limit exceeded").last == "not foreseen")
-        // The forecast is beyond the limit: the line that marks it stands within the bar.
+        // The forecast exceeds the limit, and its line is still within the bar.
         let bar = samples.quota().bar
         #expect(bar.parts.map(\.kind) == ["critical", "foreseen"] && bar.parts.map(\.x) == [0, 942])
         #expect(bar.limitX == 980)
@@ -35,15 +35,15 @@ struct PageTests {
         #expect(Figure.all(activity, now: Samples.now).map(\.level) == ["", "ok", "", "ok"])
     }
 
-    @Test func `a bar without a single place is still a bar`() throws {
+    @Test func `a bar without any places is still drawn`() throws {
         let none = try Samples().quota([:], limit: 0).bar
         #expect(none.parts.map(\.kind) == ["foreseen"] && none.limitX == 0 && none.barText == "0 of 0")
         #expect(Bar([(kind: "ok", count: 0)], of: 0, text: "0 of 0").parts.isEmpty)
-        // One of many is still to be seen.
+        // One of many is still visible.
         #expect(Bar([(kind: "ok", count: 1)], of: 10_000, text: "").parts.map(\.width) == [3])
     }
 
-    @Test func `an app says which key file is not there`() throws {
+    @Test func `an app's page names the missing key file`() throws {
         let samples = try Samples()
         let page = AppDetail(
             samples.registered(), keyFiles: [.development: .ok], contents: [], quirks: [], samples.visit())
@@ -58,7 +58,7 @@ struct PageTests {
         )
     }
 
-    @Test func `an app shows its content types`() throws {
+    @Test func `an app's page shows its content types`() throws {
         let samples = try Samples()
         let page = AppDetail(
             samples.registered(), keyFiles: [:], contents: [try samples.contentType()], quirks: [], samples.visit())
@@ -70,7 +70,7 @@ struct PageTests {
         #expect(page.contents.texts("Rules that ring") == ["1"])
     }
 
-    @Test func `a report is read as it was kept`() throws {
+    @Test func `a report is shown as it was stored`() throws {
         let samples = try Samples()
         let page = ReconciliationDetail(try ReconciliationReading(try samples.report()), samples.app)
         #expect(page.missing.texts("Event") == ["derby"])
@@ -85,7 +85,7 @@ struct PageTests {
         #expect(ReconciliationDetail(alarm, samples.app).runs.last?.label == Reconciling.recreate.label)
     }
 
-    @Test func `a list has a report's counts, a long report's are in the report`() throws {
+    @Test func `a list shows each report's counts, and a long report shows its own`() throws {
         let samples = try Samples()
         let reading = try ReconciliationReading(try samples.report())
         let abridged = try ReconciliationReading(Array(#"{"id": "x", "apple": 7, "abridged": true}"#.utf8))
@@ -95,7 +95,7 @@ struct PageTests {
         #expect(throws: Problem.self) { try ReconciliationReading(Array("{".utf8)) }
     }
 
-    @Test func `a long list is cut, and says so; numbers and their heading are to the right`() {
+    @Test func `a long list is cut with a note, and numbers and their heading are aligned right`() {
         let all = Table("Numbers", Array(0..<1_500), [Column("Name") { [.words("\($0)")] }, .number("Size") { $0 }])
         #expect(all.rows.count == 200 && all.count == "1,500")
         #expect(all.remainder?.hasPrefix("1,300 more") == true)
@@ -105,7 +105,7 @@ struct PageTests {
         #expect(Table("One", [1], [.number("Size") { $0 }]).remainder == nil)
     }
 
-    @Test func `an entry of the log says what Apple said`() throws {
+    @Test func `an audit entry shows Apple's answer`() throws {
         var entries = [AuditEntry](repeating: try Samples().entry(), count: 3)
         entries[1].answer = APNsRecord(status: nil, reason: "no answer within 5 s", requestID: nil)
         entries[2].answer = nil

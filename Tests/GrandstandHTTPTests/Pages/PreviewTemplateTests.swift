@@ -42,7 +42,7 @@ struct PreviewTemplateTests {
             ("{{uppercased(a)}}", 1, 1, "without parentheses"), ("{{a..b}}", 1, 1, "expected a name"),
             ("{{{a}}", 1, 7, "cannot be read"), (String(repeating: "{{#a}}", count: 9), 1, 49, "deep"),
         ])
-    func `what is no template is refused at its place`(text: String, line: Int, column: Int, hint: String) {
+    func `a text that is not a template is refused with its place`(text: String, line: Int, column: Int, hint: String) {
         do throws(PreviewTemplate.Fault) {
             _ = try PreviewTemplate(text)
             Issue.record("\(text) was taken")
@@ -52,16 +52,16 @@ struct PreviewTemplateTests {
         }
     }
 
-    @Test func `a template may have two thousand bytes and not one more`() throws {
+    @Test func `a template may have at most two thousand bytes`() throws {
         _ = try PreviewTemplate(String(repeating: "ä", count: 1_000))
         #expect(throws: PreviewTemplate.Fault.self) { try PreviewTemplate(String(repeating: "ä", count: 1_000) + "a") }
     }
 
-    /// Sections within sections multiply: eight over a thousand elements would be 10²⁴ passes.
-    @Test func `work and text have bounds, whatever template and content are`() throws {
+    /// Nested sections multiply: eight levels over a thousand elements would be 10²⁴ passes.
+    @Test func `work and text are limited for any template and content`() throws {
         let nested = String(repeating: "{{#a}}", count: 8) + "{{missing}}" + String(repeating: "{{/a}}", count: 8)
         let content = #"{"a": [\#(String(repeating: "1,", count: 1_000))1], "b": 1}"#
-        // A template of the largest size over the largest content, which it goes through again and again.
+        // The largest template over the largest content, which it reads again and again.
         let large = "{{#a}}{{#a}}" + String(repeating: "{{{b}}}", count: 280) + "{{/a}}{{/a}}"
         var texts: [String] = []
         let taken = try processorTime {

@@ -25,16 +25,16 @@ struct QuotaPlotTests {
         line.points.split(separator: " ").map { $0.split(separator: ",").compactMap { Int($0) } }
     }
 
-    @Test func `a gap in the samples is a gap in the line`() throws {
+    @Test func `missing samples are a gap in the line`() throws {
         let samples = try [(-60, 10), (-55, 12), (-20, 30), (-5, 40)].map { try Self.sample($0.0, $0.1) }
         let plot = QuotaPlot(try Self.quota(limit: 100), samples, step: 300, span: 3_600, now: Samples.now)
         #expect(plot.history.map { Self.points($0).count } == [2, 1, 2])
-        // The last run ends now, with what is taken now.
+        // The last line ends now, with the present number.
         #expect(Self.points(plot.history[2]).last?.first == plot.nowX)
         #expect(plot.numbers.texts("Which").filter { $0 == "was" }.count == 4)
     }
 
-    @Test func `what is foreseen holds until it changes, and to the end`() throws {
+    @Test func `a forecast stays the same until it changes, up to the end`() throws {
         let plot = QuotaPlot(
             try Self.quota(limit: 100, course: [(10, 60), (20, 20), (90, 99)]), [], step: 300, span: 3_600,
             now: Samples.now)
@@ -46,7 +46,7 @@ struct QuotaPlotTests {
         #expect(points.allSatisfy { $0[1] >= 0 && $0[1] <= plot.bottom })
     }
 
-    @Test func `a limit far above leaves the line its height, and is told in words`() throws {
+    @Test func `a limit far above the line is named in text, so that the line keeps its height`() throws {
         #expect(QuotaPlot(try Self.quota(limit: 10_000), [], step: 300, span: 3_600, now: Samples.now).limitY == nil)
         let near = QuotaPlot(try Self.quota(limit: 100), [], step: 300, span: 3_600, now: Samples.now)
         let limit = try #require(near.limitY)

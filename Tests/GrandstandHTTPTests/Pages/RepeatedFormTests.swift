@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The same form, sent twice without scripts: what was done once is told twice.
+/// The same form sent twice without a script: the second answer is the same as the first.
 struct RepeatedFormTests {
     private static let id = "11111111-2222-4333-8444-555555555555"
 
@@ -15,9 +15,9 @@ struct RepeatedFormTests {
         answer.body.firstMatch(of: /<code class="secret">([^<]+)</).map { String($0.1) }
     }
 
-    /// With an overlap the key goes on for calls, without one it is over at once.
+    /// With an overlap the key still works for calls, without one it ends at once.
     @Test(arguments: [true, false])
-    func `rotating the key one is signed in with shows its secret again, to who knows the key`(
+    func `rotating one's own key shows the new secret again to people who know the key`(
         overlaps: Bool
     ) async throws {
         let rotations = Mutex(0)
@@ -43,7 +43,7 @@ struct RepeatedFormTests {
         #expect(again.status == 200 && first.status == 200)
         #expect(Self.secret(again) == Self.secret(first) && Self.secret(first) != nil)
         #expect(rotations.withLock(\.self) == 1)
-        // Nobody else's, and not without the key that was typed.
+        // Nobody else gets it, and not without the typed key.
         for key in ["", "gs_other"] {
             let other = try await rotate(key)
             #expect(other.status == 401 && Self.secret(other) == nil)
@@ -57,7 +57,7 @@ struct RepeatedFormTests {
         #expect(rotations.withLock(\.self) == 1)
     }
 
-    @Test func `an event is declared by the first of two, and told by the second`() async throws {
+    @Test func `an event is declared by the first form and shown by the second`() async throws {
         let declared = Mutex<EventSpecification?>(nil)
         let samples = try Samples()
         var world = ConsoleWorld()
@@ -84,13 +84,13 @@ struct RepeatedFormTests {
         #expect(first.status == 303, "\(first.body)")
         let second = try await world.submit(path, form, as: "organise")
         #expect(second.status == 303 && second.location == first.location, "\(second.body)")
-        // Another one of that name was there before.
+        // An event with that name existed before.
         let other = form.map { $0.0 == "name" ? ("name", "Semi") : $0 }
         let refused = try await world.submit(path, other, as: "organise")
         #expect(refused.status == 412 && refused.body.contains("There is one of this name already."))
     }
 
-    @Test func `an event that was moved as this form says is moved`() async throws {
+    @Test func `an event is moved by the first form and shown as moved by the second`() async throws {
         var moved = try Samples().event()
         moved.specification.startsAt = RFC3339.date("2026-11-28T14:30:00Z")
         moved.specification.endsAt = nil
@@ -106,7 +106,7 @@ struct RepeatedFormTests {
         #expect(try await move("2026-11-28T15:00").status == 412)
     }
 
-    @Test func `an app that is deleted is deleted`() async throws {
+    @Test func `an app is deleted once, and the second form says so, too`() async throws {
         let removed = Mutex(false)
         var world = ConsoleWorld()
         world.apps.remove = { bundleID in
@@ -126,7 +126,7 @@ struct RepeatedFormTests {
         #expect(removed.withLock { $0 })
     }
 
-    @Test func `a channel that is deleted is deleted`() async throws {
+    @Test func `a channel is deleted once, and the second form says so, too`() async throws {
         let begun = Mutex(0)
         var world = ConsoleWorld()
         world.apps.find = { _ in Sample.app() }
@@ -160,7 +160,7 @@ struct RepeatedFormTests {
         (#"{"a": {}}"#, #"{"a": null}"#, true),
         (#"{"a": "1"}"#, #"{"a": 1}"#, false), (#"{"a": true}"#, #"{"a": false}"#, false),
     ])
-    func `what is there says what was wanted, however it is written`(wanted: String, present: String, says: Bool) throws
+    func `an existing object counts as declared however its values are written`(wanted: String, present: String, says: Bool) throws
     {
         let (wanted, present) = try (
             JSONValue(parsing: Array(wanted.utf8)), JSONValue(parsing: Array(present.utf8))

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Events by day, and the places that they take.
+/// Events by day, and the places they need.
 struct SeasonTests {
     private static func event(
         _ key: String, startsIn hours: Double, opensBefore: Int? = 3_600, audiences: Int = 1
@@ -26,7 +26,7 @@ struct SeasonTests {
             updatedAt: Samples.now)
     }
 
-    @Test func `a day has its events in order, and the places that are taken on it`() throws {
+    @Test func `a day has its events in order, and the number of places needed`() throws {
         let app = AppEnvironment(bundleID: try #require(BundleID(rawValue: "com.example.A0")), environment: .production)
         let events = [
             try Self.event("late", startsIn: 20), try Self.event("early", startsIn: 14, audiences: 2),
@@ -60,7 +60,7 @@ struct SeasonTests {
         #expect(page.nothingDeclared == nil && samples.key.rawValue == "derby")
     }
 
-    @Test func `what is over or has no channel takes no place`() throws {
+    @Test func `events that are over or have no channel need no place`() throws {
         var over = try Self.event("over", startsIn: 14)
         over.state = .cancelled
         over.channels = [.init(state: .deleted)]
@@ -75,7 +75,7 @@ struct SeasonTests {
         #expect(cancelled.placesText == "0 places" && cancelled.channelsText == nil)
     }
 
-    @Test func `every reconciliation says what it does, and asks for the key where nothing brings it back`() {
+    @Test func `every reconciliation says what it does, and asks for the key if it cannot be undone`() {
         #expect(Reconciling.allCases.filter(\.isIrreversible) == [.deleteUnmanaged, .recreate])
         #expect(
             Reconciling.allCases.map(\.flags) == [

@@ -9,12 +9,12 @@ internal import Testing
 
 /// How long a session lasts, and what ends it.
 struct SessionTests {
-    @Test func `after signing out a copy of the cookie opens nothing`() async throws {
+    @Test func `after sign-out a copy of the cookie is useless`() async throws {
         var world = ConsoleWorld()
         world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
         let session = world.session("operate")
         #expect(try await world.get("/console/nowhere", in: session).status == 404)
-        // The form in each page's head has the session's token; one that is too old leaves all the same.
+        // The form in each page's head has the session's token. Even an old form signs out.
         let page = try await world.get("/console/apps", in: session).body
         let form = try #require(page.components(separatedBy: #"action="/console/sign-out""#).last)
         let token = form.components(separatedBy: #"name="token" value=""#).dropFirst().first?.prefix { $0 != "\"" }
@@ -36,7 +36,7 @@ struct SessionTests {
         #expect(copy.cookie?.contains("Max-Age=0") == true)
     }
 
-    @Test func `it ends with its key, and when the key is replaced`() async throws {
+    @Test func `a session ends when its key is revoked or replaced`() async throws {
         let world = ConsoleWorld()
         let session = world.session("operate")
         let id = ConsoleWorld.id(of: "operate")
@@ -55,7 +55,7 @@ struct SessionTests {
     @Test(arguments: [
         (0, 7_199, true), (0, 7_201, false), (43_199 - 60, 43_199, true), (43_190, 43_201, false),
     ])
-    func `it ends after two hours without a page, and after twelve however busy`(
+    func `a session ends after two hours without a page, and after twelve in any case`(
         used: Int, seconds: Int, isOpen: Bool
     ) async throws {
         var world = ConsoleWorld()
@@ -66,11 +66,11 @@ struct SessionTests {
                 id: session.id, key: key, startedAt: Samples.now,
                 usedAt: Samples.now.addingTimeInterval(TimeInterval(used))))
         world.now = { Samples.now.addingTimeInterval(TimeInterval(seconds)) }
-        // A key of that scope sees no page; a session that is over is told before.
+        // A key of that scope sees no page. That the session is over is reported first.
         #expect(try await world.get("/console/apps", in: session).status == (isOpen ? 403 : 401))
     }
 
-    @Test func `a page keeps it alive, what a script fetches does not`() async throws {
+    @Test func `a page keeps a session alive, a script's request does not`() async throws {
         var world = ConsoleWorld()
         let session = world.session("lookup")
         world.now = { Samples.now.addingTimeInterval(3_600) }
@@ -80,7 +80,7 @@ struct SessionTests {
         #expect(world.sessions.all.map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
     }
 
-    @Test func `signing in anew ends the session there was, and takes the cookie back that held the key`() async throws
+    @Test func `signing in again ends the earlier session and removes the old cookie`() async throws
     {
         let world = ConsoleWorld()
         let session = world.session("operate")
@@ -92,7 +92,7 @@ struct SessionTests {
         #expect(cookies.contains { $0.hasPrefix("grandstand-console=;") && $0.contains("Max-Age=0") })
     }
 
-    @Test func `the live view ends with the session, and shows only what its key reaches`() async throws {
+    @Test func `the live view ends with the session and shows only what its key may see`() async throws {
         var world = ConsoleWorld()
         let samples = try Samples()
         world.events.find = { $0 == samples.key ? samples.event() : nil }

@@ -16,7 +16,7 @@ struct SignInRouteTests {
             "/console/sign-in?next=%2Fconsole%2Fapps%2Fx%2Fproduction%2Fchannels"
         ),
     ])
-    func `without a key there is the form, and then the page that was asked for`(
+    func `without a key there is the form, and after sign-in the requested page`(
         path: String, place: String
     ) async throws {
         let answer = try await ConsoleWorld().get(path, as: nil)
@@ -33,7 +33,7 @@ struct SignInRouteTests {
         #expect(!policy.contains("unsafe"))
     }
 
-    @Test func `stylesheet and script are for everybody, and what is nowhere is a page, too`() async throws {
+    @Test func `stylesheet and script need no key, and an unknown address gives a page`() async throws {
         for (path, type) in [("style.css", "text/css"), ("console.js", "text/javascript")] {
             let asset = try await ConsoleWorld().get("/console/\(path)", as: nil)
             #expect(asset.status == 200)
@@ -45,7 +45,7 @@ struct SignInRouteTests {
         #expect(nowhere.body.contains("1a2b"))
     }
 
-    @Test func `a key becomes a session for a shift, in a cookie no script and no other site can use`() async throws {
+    @Test func `a key becomes a session for a shift, in a cookie that no script and no other site can use`() async throws {
         let world = ConsoleWorld()
         let answer = try await world.post(
             "/console/sign-in", [("key", "  operate\n"), ("next", "/console/events?state=live")])
@@ -70,7 +70,7 @@ struct SignInRouteTests {
         #expect(out.cookie?.contains("Max-Age=0") == true)
     }
 
-    @Test func `a wrong key brings the form again, and says what to do`() async throws {
+    @Test func `a wrong key shows the form again with what to do`() async throws {
         var world = ConsoleWorld()
         let nothing = try await world.post("/console/sign-in", [("key", " ")])
         #expect(nothing.status == 422)
@@ -88,7 +88,7 @@ struct SignInRouteTests {
         #expect(limited.body.contains("Try again in 7 s."))
     }
 
-    @Test func `keys that open no page sign nobody in, and it is told which one does`() async throws {
+    @Test func `a key that opens no page is refused with the required scopes`() async throws {
         var world = ConsoleWorld()
         for secret in ["lookup", "device", "lookup-device"] {
             let answer = try await world.post("/console/sign-in", [("key", secret), ("next", "/console/apps")])
@@ -109,7 +109,7 @@ struct SignInRouteTests {
         #expect(world.sessions.all.isEmpty)
     }
 
-    @Test func `a cookie whose key is no key any more is taken back`() async throws {
+    @Test func `the cookie of an invalid key is removed`() async throws {
         let answer = try await ConsoleWorld().get("/console/apps", as: "gs_revoked")
         #expect(answer.status == 401)
         #expect(answer.body.contains("You were signed out: This session is over. Its key was revoked"))
@@ -120,7 +120,7 @@ struct SignInRouteTests {
     @Test(arguments: [
         ["Origin": "https://example.com"], ["Sec-Fetch-Site": "cross-site"], ["Origin": "null"],
     ])
-    func `other sites sign nobody in or out`(headers: [String: String]) async throws {
+    func `other sites can sign nobody in or out`(headers: [String: String]) async throws {
         for path in ["/console/sign-in", "/console/sign-out"] {
             let answer = try await ConsoleWorld().post(path, [("key", "operate")], headers: headers)
             #expect(answer.status == 403)
@@ -132,7 +132,7 @@ struct SignInRouteTests {
         #expect(try await ConsoleWorld().post("/console/sign-in", [("key", "operate")], headers: own).status == 303)
     }
 
-    @Test func `a form that is none is refused`() async throws {
+    @Test func `an invalid form is refused`() async throws {
         let json = try await ConsoleWorld().post(
             "/console/sign-in", [("key", "operate")], headers: ["Content-Type": "application/json"])
         #expect(json.status == 415)

@@ -13,7 +13,7 @@ struct TemplateTests {
         .appForm, .plot, .webhookForm, .bar, .check, .composer, .findings, .matchPlot, .notice, .seasonEvent,
     ]
 
-    @Test func `every page renders, whole`() throws {
+    @Test func `every page is rendered completely`() throws {
         let templates = try ConsoleTemplates()
         let samples = try Samples()
         var seen: Set<TemplateName> = []
@@ -38,8 +38,8 @@ struct TemplateTests {
         #expect(seen == Set(TemplateName.allCases).subtracting(Self.parts))
     }
 
-    /// A name that a template gets wrong would leave its place empty, in silence.
-    @Test func `every name a template reads is a name of what it is given`() throws {
+    /// A wrong name in a template would leave its place empty without an error.
+    @Test func `every name in a template exists in its values`() throws {
         let samples = try Samples()
         var given: [TemplateName: Set<String>] = [:]
         for page in try samples.pages() {

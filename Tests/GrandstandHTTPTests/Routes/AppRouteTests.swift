@@ -22,19 +22,19 @@ struct AppRouteTests {
         return world
     }
 
-    @Test func `a lookup key sees an app's name, and nothing of teams, keys or quirks`() async throws {
+    @Test func `a lookup key sees an app's name, but not its team, keys or quirks`() async throws {
         let world = try Self.world()
         let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_lookup").text == expected)
         #expect(
             try await world("GET", "/v1/apps", as: "gs_lookup").text == #"{"items":[\#(expected)],"nextCursor":null}"#)
-        // Any other scope shows it all.
+        // Any other scope sees everything.
         let all = try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_organise")
         #expect(all.json["teamId"] as? String == "TEAM123456")
         #expect(all.json["credentials"] as? [String: String] == ["development": "ok", "production": "ok"])
     }
 
-    @Test func `an answer carries its version, and a PUT hands on what it asks of it`() async throws {
+    @Test func `an answer has its version, and a PUT passes on its condition`() async throws {
         var world = try Self.world()
         #expect(try await world("GET", "/v1/apps/com.example.Stadium").headers[.eTag] == #""7""#)
         let body = Array(#"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#.utf8)
@@ -58,14 +58,14 @@ struct AppRouteTests {
         }
     }
 
-    @Test func `what is out of reach is refused, what does not exist is told from it`() async throws {
+    @Test func `an object out of reach is refused differently from a missing one`() async throws {
         let world = try Self.world()
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
         #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
         #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
     }
 
-    @Test func `a preview is kept as it is written, and one that is no template is refused at its place`() async throws
+    @Test func `a preview is stored as written, and an invalid template is refused with its place`() async throws
     {
         var world = try Self.world()
         world.apps.save = { app, _ in (app, true) }
@@ -96,7 +96,7 @@ struct AppRouteTests {
             ("GET", "/reconciliations", nil), ("GET", "/reconciliations/\(id)", nil),
             ("PUT", "/quirks/management-path", #"{"value": "lowercased"}"#),
         ] as [(String, String, String?)])
-    func `a typo in an app's name is told from an app that has nothing`(
+    func `an unknown app is distinguished from an app without objects`(
         method: String, path: String, body: String?
     ) async throws {
         let answer = try await Self.empty(method, Self.place + path, body.map { Array($0.utf8) })
@@ -105,7 +105,7 @@ struct AppRouteTests {
         #expect(answer.detail.contains("PUT /v1/apps"))
     }
 
-    @Test func `so it is where events are asked for by app`() async throws {
+    @Test func `the same holds for events listed by app`() async throws {
         let answer = try await Self.empty("GET", "/v1/events?bundleId=com.example.Stadum")
         #expect(answer.slug == "app-not-found")
     }

@@ -36,7 +36,7 @@ struct AuditRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test func `entries are answered whole, and what does not apply is null`() async throws {
         try await withRoutes { world in

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandHTTP
 
 struct BroadcastPreviewRouteTests {
-    @Test func `a preview answers what each audience would get, in its app's text too`() async throws {
+    @Test func `a preview shows what each audience would get, also in its app's text`() async throws {
         let audience = Audience(bundleID: Sample.stadium, environment: .production, storagePolicy: .noMessageStored)
         var world = RouteWorld()
         world.apps.find = { bundleID in

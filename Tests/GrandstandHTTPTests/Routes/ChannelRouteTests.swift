@@ -27,7 +27,7 @@ struct ChannelRouteTests {
         return world
     }
 
-    /// One that takes an intent, and hears this from Apple.
+    /// A store that accepts an intent, with this answer of Apple.
     private static func creating(_ answer: APNsAnswer<String>) -> RouteWorld {
         var world = Self.world()
         world.channels.intend = { draft in
@@ -79,15 +79,15 @@ struct ChannelRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
-    @Test func `a channel is created as it was asked for, and answered whole`() async throws {
+    @Test func `a channel is created as requested and returned completely`() async throws {
         let answer = try await Self.creating(.accepted("abc==", .init(requestID: nil)))("POST", Self.base, Self.draft)
         #expect(answer.status == 201)
         #expect(answer.text == Self.shape)
     }
 
-    @Test func `what Apple says to a creation is told, or that it said nothing`() async throws {
+    @Test func `Apple's answer to a creation is returned, or that there was none`() async throws {
         let refusal = APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)
         let refused = try await Self.creating(.refused(refusal))("POST", Self.base, Self.draft)
         #expect(refused.status == 502)
@@ -99,7 +99,7 @@ struct ChannelRouteTests {
         #expect(unanswered.json["id"] as? String == Sample.id.uuidString)
     }
 
-    @Test func `Apple's words and its Retry-After are told as they came`() async throws {
+    @Test func `Apple's text and its Retry-After are returned unchanged`() async throws {
         let spelled = APNsRefusal(status: 400, reason: APNsReason(rawValue: "FeatureNotEnabled"))
         let refused = try await Self.creating(.refused(spelled))("POST", Self.base, Self.draft)
         #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "FeatureNotEnabled")
@@ -110,13 +110,13 @@ struct ChannelRouteTests {
         #expect(problem.headers[.retryAfter] == "7")
     }
 
-    @Test func `a filter that stands twice is no unknown field`() async throws {
+    @Test func `a filter given twice is not reported as unknown`() async throws {
         let answer = try await Self.world()("GET", Self.base + "?state=active&state=deleted")
         #expect(answer.slug == "invalid-request")
         #expect(answer.status == 422)
     }
 
-    @Test func `at the limit Apple is not asked`() async throws {
+    @Test func `at the limit Apple is not called`() async throws {
         var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
         world.channels.intend = { _ in throw Problem.quotaExhausted(Sample.address, limit: 2, used: 1, reserved: 1) }
         world.channels.spare = { [] }
@@ -127,7 +127,7 @@ struct ChannelRouteTests {
         #expect(answer.json["apns"] == nil)
     }
 
-    @Test func `a list is narrowed and paged as its query says`() async throws {
+    @Test func `a list is filtered and paged by its query`() async throws {
         var world = Self.world()
         world.channels.list = { app, filter, page in
             guard app == Self.selector else { throw Unasked() }
@@ -147,7 +147,7 @@ struct ChannelRouteTests {
         )
     }
 
-    @Test func `unmanaged channels have the shape of the others`() async throws {
+    @Test func `unmanaged channels have the form of the others`() async throws {
         var world = Self.world()
         world.channels.unmanaged = { app, page in
             guard app == Self.selector, page == PageRequest(limit: 3, cursor: "c") else { throw Unasked() }
@@ -162,7 +162,7 @@ struct ChannelRouteTests {
                 + #""managed":false}],"nextCursor":"d"}"#)
     }
 
-    @Test func `a channel is shown, and Apple is asked for it on request only`() async throws {
+    @Test func `a channel is shown, and Apple is asked only on request`() async throws {
         var world = Self.world()
         #expect(try await world("GET", Self.one).text == Self.shape)
         let none = try await world("GET", Self.base + "/\(Sample.otherID)")
@@ -182,7 +182,7 @@ struct ChannelRouteTests {
     }
 
     @Test(arguments: [("", false), ("?force=false", false), ("?force=true", true)])
-    func `a deletion is forced when it says so`(query: String, isForced: Bool) async throws {
+    func `a deletion is forced only on request`(query: String, isForced: Bool) async throws {
         var world = Self.world()
         world.channels.begin = { id, app, force in
             guard id == Sample.id, app == Self.selector, force == isForced else { throw Unasked() }
@@ -197,7 +197,7 @@ struct ChannelRouteTests {
         #expect(answer.body.isEmpty)
     }
 
-    @Test func `a channel is imported for the event and with the policy that Apple says`() async throws {
+    @Test func `a channel is imported for the event, with Apple's storage policy`() async throws {
         var world = Self.world()
         world.gateway.read = { id, _ in
             id == "abc==" ? .accepted(.mostRecentMessageStored, .init(requestID: nil)) : .unanswered("another")
@@ -214,7 +214,7 @@ struct ChannelRouteTests {
         #expect(answer.text == Self.shape)
     }
 
-    @Test func `a creation that was interrupted is taken up, waited for or made anew`() async throws {
+    @Test func `an interrupted creation is continued, awaited or started again`() async throws {
         var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
         world.idempotency.stepwise = { _, recover, work in
             if let answer = try await recover(Sample.id) { return .init(answer: answer, isReplay: true) }

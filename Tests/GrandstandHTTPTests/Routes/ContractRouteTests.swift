@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// `openapi.yaml` and the code say the same, both ways; and it keeps its own rules.
+/// openapi.yaml and the code agree in both directions, and openapi.yaml follows its own rules.
 struct ContractRouteTests {
     private static let contract = OpenAPIDocument.served
 
@@ -19,25 +19,25 @@ struct ContractRouteTests {
         #expect(routed.sorted() == Contract.Operation.all.map(\.id).sorted())
     }
 
-    @Test func `only probes and the contract itself need no key`() {
+    @Test func `only probes and the contract need no key`() {
         let open = Contract.Operation.all.filter { $0.scopes == nil }
         #expect(open.map(\.id) == ["health", "readiness", "contract"])
     }
 
-    @Test func `the contract is for everybody, whatever the query`() async throws {
+    @Test func `everyone may read the contract, with any query`() async throws {
         let answer = try await RouteWorld()("GET", "/openapi.yaml?v=1", as: nil)
         #expect(answer.status == 200)
         #expect(answer.headers[.contentType] == "application/yaml")
     }
 
-    /// The words of an enumeration of the contract, and of the type that has them in the code.
+    /// The values of an enumeration in the contract, and of its type in the code.
     private static func words<Rule: CaseIterable & RawRepresentable<String>>(
         _ contract: [some ContractWord], _ rule: Rule.Type
     ) -> (contract: [String], code: [String]) {
         (contract.map(\.rawValue), rule.allCases.map(\.rawValue))
     }
 
-    @Test func `the words of the contract are those of the code`() {
+    @Test func `enumerations have the same values in the contract and in the code`() {
         let pairs = [
             Self.words(Contract.Environment.allCases, APNsEnvironment.self),
             Self.words(Contract.StoragePolicy.allCases, StoragePolicy.self),
@@ -65,7 +65,7 @@ struct ContractRouteTests {
             Self.words(Contract.AuditAction.allCases, AuditAction.self),
         ]
         for (contract, code) in pairs { #expect(contract == code) }
-        // Apple starts no activity by a broadcast.
+        // A broadcast cannot start an activity at Apple.
         let kinds = Contract.BroadcastKind.allCases.map(\.rawValue)
         #expect(kinds == BroadcastPayload.Event.allCases.filter { $0 != .start }.map(\.rawValue))
         #expect(Contract.QuirkValue.allCases.map(\.rawValue) == Quirk.Name.allCases.flatMap(\.values))
@@ -75,7 +75,7 @@ struct ContractRouteTests {
         #expect(topics?["maxItems"]?.number == Double(WebhookTopic.subscribable.count))
     }
 
-    @Test func `each kind of problem has its members, and they are in the schema of problems`() {
+    @Test func `each kind of problem has its members, which are in the schema of problems`() {
         let problems = Self.contract.schema("ProblemKind")?["x-problems"]?.members ?? []
         let members = Set(Self.contract.schema("Problem")?["properties"]?.members.map(\.name) ?? [])
         for (kind, entry) in problems {
@@ -84,7 +84,7 @@ struct ContractRouteTests {
         #expect(problems.map(\.name) == Problem.Kind.allCases.map(\.rawValue))
     }
 
-    @Test func `every example is one of its schema`() {
+    @Test func `every example fits its schema`() {
         var count = 0
         Self.walk(Self.contract.document, "") { value, place in
             for example in value["examples"]?.elements ?? [] where value["type"] != nil || value["anyOf"] != nil {
@@ -102,7 +102,7 @@ struct ContractRouteTests {
         #expect(count > 90)
     }
 
-    @Test func `every field, schema, parameter and word has its sentence`() {
+    @Test func `every field, schema, parameter and value has a description`() {
         for (name, schema) in Self.contract.schemas {
             #expect(schema["description"]?.string?.isEmpty == false, "\(name)")
             for (field, property) in schema["properties"]?.members ?? [] {
@@ -121,11 +121,11 @@ struct ContractRouteTests {
         }
     }
 
-    @Test func `objects and enumerations have names, so that types can be made of them`() {
+    @Test func `objects and enumerations have names, so that types can be generated`() {
         Self.walk(Self.contract.document, "") { value, place in
             let isNamed = place.split(separator: "/").count == 3 && place.hasPrefix("/components/schemas/")
             if value["enum"] != nil { #expect(isNamed, "\(place)") }
-            // A rule between members has parts of them.
+            // A rule between members contains parts of them.
             if value["properties"] != nil, !place.hasSuffix("/not") { #expect(isNamed, "\(place)") }
             if let reference = value["$ref"]?.string { #expect(Self.contract.resolved(value) != .null, "\(reference)") }
         }
@@ -141,7 +141,7 @@ struct ContractRouteTests {
         for (index, element) in value.elements.enumerated() { walk(element, "\(place)/\(index)", visit) }
     }
 
-    @Test func `what webhooks and streams say is in the contract`() throws {
+    @Test func `the messages of webhooks and streams are in the contract`() throws {
         let now = RouteWorld.now
         let id = UUID()
         let channel = Channel(
@@ -188,7 +188,7 @@ struct ContractRouteTests {
         for (place, (topic, facts)) in facts.enumerated() {
             let message = try #require(try topic.message(facts, at: now))
             try Self.expect(message, "WebhookMessage")
-            // Each topic's data is of the schema that stands at its place.
+            // The data of each topic have the schema at the same position.
             #expect(data?["x-cases"]?.strings[place] == topic.rawValue)
             let schema = try #require(data?["anyOf"]?.elements[place])
             let value = try #require(try YAML(json: Data(message))["data"])

@@ -10,13 +10,13 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What an event declares, its change by patches, and what is taken back.
+/// Declarations of events, changes by patches, and deletions.
 struct EventRouteTests {
     private static let audiences =
         #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
     private static let path = "/v1/events/derby"
 
-    /// One event that is kept in memory, and changed by writes.
+    /// One event in memory that writes change.
     private final class StoredEvent: Sendable {
         private let event: Mutex<Event?>
         /// Called once before a write.
@@ -67,7 +67,7 @@ struct EventRouteTests {
         return (stored, answer)
     }
 
-    @Test func `what an event declares is shown as it was written`() async throws {
+    @Test func `a declaration is shown as it was written`() async throws {
         let (_, before) = try await Self.declared(
             #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 86400, "defaults": {"priority": 10, "staleAfter": 300, "expiresIn": 60, "relevanceScore": 7.50}"#
         )
@@ -121,11 +121,11 @@ struct EventRouteTests {
             pointers: ["If-None-Match"]),
     ]
 
-    @Test(arguments: refusals) func `what is wrong is told with its place`(refusal: Refusal) async throws {
+    @Test(arguments: refusals) func `a fault is reported with its place`(refusal: Refusal) async throws {
         try await refusal.check()
     }
 
-    @Test func `a patch changes what it names; null takes away; lists are replaced; the rest keeps its bytes`()
+    @Test func `a patch changes the members it names, null removes, lists are replaced, and the rest keeps its bytes`()
         async throws
     {
         let (stored, _) = try await Self.declared(
@@ -143,14 +143,14 @@ struct EventRouteTests {
         #expect(String(decoding: specification.metadata ?? [], as: UTF8.self) == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
         #expect(specification.defaults == EventDefaults(staleAfter: 300))
         #expect(specification.audiences.count == 1)
-        // The other way to say when channels open takes the place of the first.
+        // The other way to set when channels open replaces the first.
         let other = try await stored.world(
             "PATCH", Self.path, #"{"channelsOpenBefore": null, "channelsOpenAt": "2026-11-22T10:00:00Z"}"#)
         #expect(other.status == 200)
         #expect(stored.current?.specification.channelsOpenBefore == nil)
     }
 
-    @Test func `a start and its alerts come through a patch as they were`() async throws {
+    @Test func `a start and its alerts are unchanged by a patch of other members`() async throws {
         let start =
             #"{"at": "2026-11-21T20:45:00Z", "attributesType": "M", "attributes": { "home" : 1.0 }, "alert": {"title": "t"}, "alertsByLocale": {"de": {"title":  "ü"}}}"#
         let (stored, _) = try await Self.declared(#""start": \#(start)"#)
@@ -159,7 +159,7 @@ struct EventRouteTests {
         #expect(answer.status == 200, "\(answer.text)")
         var expected = try #require(before)
         expected.name = "Cup"
-        // Shown so where nothing is declared.
+        // Shown like this if nothing is declared.
         expected.metadata = Array("{}".utf8)
         #expect(stored.current?.specification == expected)
     }
@@ -169,7 +169,7 @@ struct EventRouteTests {
         (#"{"name": null}"#, "/name"), (#"{"startsAt": null}"#, "/channelsOpenBefore"),
         (#"{"channelsOpenAt": "2026-11-22T10:00:00Z"}"#, "/channelsOpenBefore"),
     ])
-    func `what comes of a patch is judged as a PUT's body, and a typo is told also where it is null`(
+    func `the result of a patch is checked like a PUT's body, and an unknown name is reported even if it is null`(
         patch: String, pointer: String
     ) async throws {
         let (stored, _) = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
@@ -180,7 +180,7 @@ struct EventRouteTests {
         #expect(stored.current == before)
     }
 
-    @Test func `a patch with another version is refused; without one it goes on what others made of the event`()
+    @Test func `a patch with an old version is refused, one without a version is applied to the newest`()
         async throws
     {
         let stored = StoredEvent(Sample.event())
@@ -202,7 +202,7 @@ struct EventRouteTests {
                 == 412)
     }
 
-    @Test func `a patch of nothing, and of what is out of reach`() async throws {
+    @Test func `a patch of a missing event, or of one out of reach, is refused`() async throws {
         #expect(try await StoredEvent(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
         // With a condition, too, an event of another app is answered as one that does not exist.
         for tag in ["*", "\"99\""] {
@@ -221,7 +221,7 @@ struct EventRouteTests {
         #expect(moved.status == 403)
     }
 
-    @Test func `a list of overdue events goes by how long channels are held`() async throws {
+    @Test func `overdue events are found by how long their channels are held`() async throws {
         let asked = Mutex<[EventFilter]>([])
         var world = RouteWorld()
         world.events.list = { filter, _ in
@@ -234,7 +234,7 @@ struct EventRouteTests {
         #expect(asked.withLock { $0.map(\.overdueBy) } == [ChannelTenure(), nil, nil])
     }
 
-    @Test func `an event is deleted with a last end or without`() async throws {
+    @Test func `an event is deleted with or without a last end`() async throws {
         let asked = Mutex<[Bool]>([])
         var world = RouteWorld()
         world.events.end = { _, sendsEnd, _ in asked.withLock { $0.append(sendsEnd) } }
@@ -244,7 +244,7 @@ struct EventRouteTests {
         #expect(asked.withLock { $0 } == [false, true, false])
     }
 
-    @Test func `an event that is opened again is shown, with what could be taken back`() async throws {
+    @Test func `a reopened event is shown with what could be undone`() async throws {
         var world = RouteWorld()
         let asked = Mutex<[[AudienceSelector]?]>([])
         world.events.takeBack = { _, audiences, _ in

@@ -8,15 +8,15 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// `Idempotency-Key`, route by route. That requests at the same time are one, EndToEndTests show.
+/// `Idempotency-Key`, route by route. EndToEndTests test concurrent requests.
 struct IdempotencyRouteTests {
-    /// Work that calls Apple goes in steps; all other work is one transaction with its answer.
+    /// Work that calls Apple has several steps. All other work is one transaction with its answer.
     private static let inSteps: Set<String> = ["createChannel", "importChannel", "reconcile"]
-    /// They change nothing twice, and strangers have keys for two of them: what those send is not stored.
+    /// Repeating these has no second effect. Two of them have public keys, so their answers are not stored.
     private static let unkept = ["lookupMany", "previewBroadcast", "previewState", "recordReceipts"]
     private static let headers = ["Idempotency-Key": "k"]
 
-    @Test func `every POST that changes something gives its first answer again`() async throws {
+    @Test func `every POST with an effect repeats its first answer`() async throws {
         let posts = Contract.Operation.all.filter { $0.method == "POST" }
         #expect(posts.filter { !$0.keepsAnswers }.map(\.id).sorted() == Self.unkept)
         #expect(Self.inSteps.isSubset(of: posts.map(\.id)))
@@ -41,7 +41,7 @@ struct IdempotencyRouteTests {
         }
     }
 
-    @Test func `what was done is kept`() async throws {
+    @Test func `the answer to a success is stored`() async throws {
         var world = RouteWorld()
         world.idempotency.atOnce = { _, work in IdempotentOutcome(answer: try await work(), isReplay: false) }
         world.ledger.create = { draft in
@@ -58,7 +58,7 @@ struct IdempotencyRouteTests {
         Problem(.storeUnavailable, "It is away."), Problem(.channelPending, "Ask again.", retryAfter: 2),
         Problem(.eventNotFound, "Create it first."), Problem(.eventEnded, "Reopen it."),
     ])
-    func `a refusal is not kept`(problem: Problem) async throws {
+    func `a refusal is not stored`(problem: Problem) async throws {
         var world = RouteWorld()
         world.idempotency.atOnce = { _, work in
             await #expect(throws: problem) { try await work() }
@@ -71,7 +71,7 @@ struct IdempotencyRouteTests {
         #expect(answer.headers[.contentType] == "application/problem+json")
     }
 
-    @Test func `a body that is refused is not kept`() async throws {
+    @Test func `the refusal of a body is not stored`() async throws {
         var world = RouteWorld()
         world.idempotency.atOnce = { _, work in
             await #expect(throws: Problem.self) { try await work() }
@@ -80,7 +80,7 @@ struct IdempotencyRouteTests {
         #expect(try await world("POST", "/v1/keys", "{}", headers: Self.headers).status == 422)
     }
 
-    @Test(arguments: [false, true]) func `a batch is kept when one of its items was accepted`(isAccepted: Bool)
+    @Test(arguments: [false, true]) func `the answer to a batch is stored if one item was accepted`(isAccepted: Bool)
         async throws
     {
         var world = RouteWorld()
@@ -115,7 +115,7 @@ struct IdempotencyRouteTests {
     }
 
     @Test(arguments: ["", String(repeating: "x", count: 256), "a\tb"])
-    func `a name that is none is refused`(name: String) async throws {
+    func `an invalid key is refused`(name: String) async throws {
         let answer = try await RouteWorld()("POST", "/v1/keys", "{}", headers: ["Idempotency-Key": name])
         #expect(answer.status == 422)
         #expect(answer.pointers == ["Idempotency-Key"])

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The reports that phones may make, and those that are refused before any port is asked.
+/// The reports of phones, and those that are refused before any call.
 struct InstallationRouteTests {
     private static let id = "8a2f3c1b-0000-4000-8000-000000000001"
     private static let path = "/v1/apps/com.example.Stadium/production/installations/\(id)"
@@ -21,7 +21,7 @@ struct InstallationRouteTests {
         try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
     }
 
-    @Test func `a registration is read whole; 201 is new, 200 is known, and the sample is told`() async throws {
+    @Test func `a registration is read completely, 201 means new, 200 means known, and the answer names the sample`() async throws {
         var world = RouteWorld()
         let seen = Mutex<[InstallationState]>([])
         world.installations.save = { state, id, secret in
@@ -90,7 +90,7 @@ struct InstallationRouteTests {
             "/startTokens"
         ), (#"{"systemVersion": "18", "token": "80"}"#, "/token"),
     ])
-    func `what is wrong with a registration is told with its place, and no token is repeated`(
+    func `faults of a registration have their places, and no token is repeated`(
         body: String, pointer: String
     ) async throws {
         let answer = try await Self.call(RouteWorld(), "PUT", Self.path, body)
@@ -106,7 +106,7 @@ struct InstallationRouteTests {
     }
 
     @Test(arguments: [nil, "", "short", String(repeating: "s", count: 42), String(repeating: "s", count: 129)])
-    func `without a secret that can be one nobody is asked`(secret: String?) async throws {
+    func `without a possible secret no store is called`(secret: String?) async throws {
         let headers = secret.map { ["Grandstand-Installation-Secret": $0] } ?? [:]
         for (method, path, body) in [
             ("PUT", Self.path, #"{"systemVersion": "18"}"#), ("GET", Self.path, nil), ("DELETE", Self.path, nil),
@@ -126,14 +126,14 @@ struct InstallationRouteTests {
         #expect(answer.pointers == ["Grandstand-Installation-Secret"])
     }
 
-    @Test func `a path that names no installation is told so`() async throws {
+    @Test func `the error of an invalid path says that it names no installation`() async throws {
         let path = "/v1/apps/com.example.Stadium/production/installations/mine"
         let answer = try await Self.call(RouteWorld(), "PUT", path, #"{"systemVersion": "18"}"#)
         #expect(answer.status == 422)
         #expect(answer.pointers == ["installationId"])
     }
 
-    @Test func `a key of devices reaches its own app's installations and nothing else`() async throws {
+    @Test func `a device key may only use the installations of its own app`() async throws {
         let other = "/v1/apps/com.example.Other/production/installations/\(Self.id)"
         #expect(try await Self.call(RouteWorld(), "GET", other).slug == "forbidden")
         let world = RouteWorld()
@@ -155,7 +155,7 @@ struct InstallationRouteTests {
         }
     }
 
-    @Test func `after ten wrong secrets a further one is rate-limited, and the right one from the same address is not`()
+    @Test func `of a thousand wrong secrets ten are checked, and no other phone waits`()
         async throws
     {
         var world = RouteWorld()
@@ -178,7 +178,7 @@ struct InstallationRouteTests {
         #expect(try await Self.call(world, "GET", other).slug == "wrong-installation-secret")
     }
 
-    @Test func `beyond so many new installations from an address only those that are known go on`() async throws {
+    @Test func `beyond the limit of new installations per address only known ones are accepted`() async throws {
         var world = RouteWorld()
         world.limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil, installations: 3))
         let known = Mutex<Set<UUID>>([])
@@ -198,7 +198,7 @@ struct InstallationRouteTests {
         #expect(try await Self.call(world, "PUT", paths[0], body).status == 200)
     }
 
-    @Test func `its own app is shown an installation, tokens by their last digits`() async throws {
+    @Test func `the app may read an installation, with the last digits of its tokens`() async throws {
         var world = RouteWorld()
         let token = try #require(DeviceToken(hex: "80abcdef0123456789"))
         let key = try #require(EventKey(rawValue: "derby"))

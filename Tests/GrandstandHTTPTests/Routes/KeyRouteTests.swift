@@ -22,13 +22,13 @@ struct KeyRouteTests {
         (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]}"#, "/bundleIds/1"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleId": "a.b", "bundleIds": ["a.b"]}"#, "/bundleIds"),
     ])
-    func `what is wrong with a key is told with its place`(body: String, pointer: String) async throws {
+    func `faults of a key have their places`(body: String, pointer: String) async throws {
         let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
     }
 
-    @Test func `a prefix of event keys is given by a key that reaches all apps`() async throws {
+    @Test func `only a key that reaches all apps may set a prefix of event keys`() async throws {
         var world = RouteWorld()
         world.ledger.create = { draft in
             guard draft.reach == AppReach(of: [Sample.stadium], eventKeyPrefix: EventKey(rawValue: "cup.")) else {
@@ -47,7 +47,7 @@ struct KeyRouteTests {
         #expect(refused.status == 403 && refused.detail.contains("reaches all apps"))
     }
 
-    @Test func `a key of every app is out of reach of an admin of one`() async throws {
+    @Test func `an admin of one app cannot manage a key of all apps`() async throws {
         var world = RouteWorld()
         let key = try #require(RouteWorld.keys["gs_lookup"])
         world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// `/v1/lookup`, where memory has nothing yet and the database is asked. What memory answers: LookupHandlerTests.
+/// `/v1/lookup` with an empty cache, so that the database is read. LookupHandlerTests test the cache.
 struct LookupRouteTests {
     private static let base = "/v1/lookup/com.example.Stadium/production"
     private static let path = base + "/derby"
@@ -85,7 +85,7 @@ struct LookupRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws {
+    func `bad input is refused before any call`(refusal: Refusal) async throws {
         try await refusal.check(as: "gs_lookup")
     }
 
@@ -107,12 +107,12 @@ struct LookupRouteTests {
         }
     }
 
-    @Test func `content comes along when it is asked for`() async throws {
+    @Test func `the content is included on request`() async throws {
         let answer = try await Self.world()("GET", Self.path + "?include=contentState", as: "gs_lookup")
         #expect(answer.text == Self.shape.dropLast() + #","contentState":{"n": 1}}"#)
     }
 
-    @Test func `an event that is over comes with its last content, with the database or without`() async throws {
+    @Test func `an event that is over has its last content, with and without the database`() async throws {
         var world = Self.world()
         let answer = try await world("GET", Self.base + "/final?include=contentState", as: "gs_lookup")
         #expect(answer.status == 410 && answer.slug == "event-ended")
@@ -129,7 +129,7 @@ struct LookupRouteTests {
             ("later", 404, "channel-pending", "3600", 10), ("crowded", 404, "channel-pending", "20", 10),
             ("final", 410, "event-ended", nil, 10), ("cup", 404, "event-not-found", nil, 5),
         ] as [(String, Int, String, String?, Int)])
-    func `why there is nothing to follow, and how long a cache may say so`(
+    func `a refusal has its reason and the time for caches`(
         key: String, status: Int, slug: String, retryAfter: String?, maxAge: Int
     ) async throws {
         for query in ["", "?include=contentState"] {
@@ -143,7 +143,7 @@ struct LookupRouteTests {
         }
     }
 
-    @Test func `a refusal that is no lookup's answer is not kept by caches`() async throws {
+    @Test func `a refusal by another rule is not cached`() async throws {
         for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
             let answer = try await Self.world()("GET", path, as: "gs_lookup")
             #expect(answer.status == status)
@@ -151,7 +151,7 @@ struct LookupRouteTests {
         }
     }
 
-    @Test func `many at once: what there is, and why the rest is missing`() async throws {
+    @Test func `a batch has an answer for each event, with the reason for missing ones`() async throws {
         let body = #"{"eventKeys": ["cup", "derby", "friendly", "final", "no key"]}"#
         let answer = try await Self.world()("POST", Self.base, body, as: "gs_lookup")
         #expect(answer.status == 200)
@@ -162,7 +162,7 @@ struct LookupRouteTests {
                 + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
     }
 
-    @Test func `a key of another app is not told, and neither is anybody while the database is away`() async throws {
+    @Test func `other apps' keys are refused, and everyone while the database cannot be reached`() async throws {
         let other = Self.path.replacingOccurrences(of: "Stadium", with: "Other")
         #expect(try await Self.world()("GET", other, as: "gs_stadium").status == 403)
         #expect(try await Self.world()("GET", Self.path, as: "gs_stadium").status == 200)
@@ -173,9 +173,9 @@ struct LookupRouteTests {
         #expect(answer.headers[.retryAfter] == "1")
     }
 
-    /// Strangers have the keys of lookups: nothing they send is kept, or even read.
+    /// Anybody may have a key for lookups, so nothing they send is stored or even read.
     @Test(arguments: ["k", String(repeating: "x", count: 300)])
-    func `Idempotency-Key means nothing here`(name: String) async throws {
+    func `Idempotency-Key is ignored for lookups`(name: String) async throws {
         let answer = try await Self.world()(
             "POST", Self.base, #"{"eventKeys": ["derby"]}"#, headers: ["Idempotency-Key": name], as: "gs_lookup")
         #expect(answer.status == 200)

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Pages beside the API: they answer for themselves, and have around them what every request has.
+/// Pages next to the API. They answer by themselves, within the middleware of every request.
 struct MountedPageTests {
     /// A page that says whose key the header `X-Key` has.
     private static func world(_ limits: RateLimits.Settings) -> RouteWorld {
@@ -24,7 +24,7 @@ struct MountedPageTests {
 
     private static let unlimited = RateLimits.Settings(requests: nil, lookups: nil, failures: nil)
 
-    @Test func `the path and all below it is theirs, without a key of the API`() async throws {
+    @Test func `the pages own their path and everything below it, without an API key`() async throws {
         let world = Self.world(Self.unlimited)
         for (method, path) in [
             ("GET", "/pages"), ("GET", "/pages/a/b?c=d"), ("POST", "/pages/a"), ("HEAD", "/pages/a"),
@@ -38,7 +38,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pagesx", as: nil).status == 404)
     }
 
-    @Test func `a key is found as the API finds it, and wrong ones count with the API's`() async throws {
+    @Test func `a key is found as in the API, and wrong keys count together`() async throws {
         let world = Self.world(.init(requests: 1, lookups: nil, failures: 3))
         let known = try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil)
         #expect(known.headers[.location]?.contains("operate") == true)
@@ -55,7 +55,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 
-    @Test func `what was kept for a session whose key is over is its own still, and nothing is carried out`()
+    @Test func `an answer stored for a session whose key is revoked still belongs to it, and nothing is carried out`()
         async throws
     {
         let key = UUID()
@@ -76,7 +76,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "other"], as: nil).status == 401)
     }
 
-    @Test func `work in several steps is taken up where it was left`() async throws {
+    @Test func `work in several steps continues where it stopped`() async throws {
         var world = RouteWorld()
         world.pages = MountedPages(path: "/pages") { _, _, door in
             let body = try await door.once(

@@ -5,13 +5,13 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What a key may do that is bound to a prefix of event keys.
+/// The rights of a key with a prefix of event keys.
 struct PrefixRouteTests {
     private static let declaration =
         #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#
         + #""storagePolicy": "noMessageStored"}]}"#
 
-    @Test func `it declares events within its prefix, and no other`() async throws {
+    @Test func `it may declare only events with its prefix`() async throws {
         var world = RouteWorld()
         let refused = try await world("PUT", "/v1/events/league.1", Array(Self.declaration.utf8), as: "gs_cup")
         #expect(refused.status == 403 && refused.detail.contains("event keys that begin with cup."))
@@ -26,7 +26,7 @@ struct PrefixRouteTests {
     }
 
     @Test(arguments: [("GET", nil), ("PATCH", "{}")] as [(String, String?)])
-    func `an event of its app beyond the prefix is not there for it`(method: String, body: String?) async throws {
+    func `events of its app without the prefix do not exist for it`(method: String, body: String?) async throws {
         var world = RouteWorld()
         world.events.find = { _ in Sample.event() }
         let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
@@ -39,7 +39,7 @@ struct PrefixRouteTests {
             ("DELETE", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
             ("POST", "/v1/apps/com.example.Stadium/production/pushes"), ("POST", "/v1/webhooks"),
         ])
-    func `it changes nothing that concerns all events of its app`(method: String, path: String) async throws {
+    func `it may change nothing that concerns all events of its app`(method: String, path: String) async throws {
         let hook = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
         let body = method == "DELETE" ? nil : Array((path.hasSuffix("webhooks") ? hook : "{}").utf8)
         let answer = try await RouteWorld()(method, path, body, as: "gs_cup")

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Single pushes over HTTP: what is read, refused and shown.
+/// Single pushes over HTTP: reading, refusals, and what is shown.
 struct PushRouteTests {
     private static let path = "/v1/apps/com.example.Stadium/production/pushes"
     private static let start =
@@ -61,7 +61,7 @@ struct PushRouteTests {
     }
 
     @Test(arguments: refusals)
-    func `what is wrong is told with its place`(refusal: Refusal) async throws { try await refusal.check() }
+    func `a fault is reported with its place`(refusal: Refusal) async throws { try await refusal.check() }
 
     private static func push(_ event: BroadcastPayload.Event, _ token: DeviceToken) -> Broadcast {
         Broadcast(
@@ -71,7 +71,7 @@ struct PushRouteTests {
             event: event, acceptedAt: RouteWorld.now, sendAt: nil, isScheduled: false, deliveries: [], warnings: [])
     }
 
-    @Test func `a push is accepted as it was written, and shows the last digits of its token`() async throws {
+    @Test func `a push is accepted as written, and only the last digits of its token are shown`() async throws {
         let taken = Mutex<[BroadcastIntake]>([])
         var world = RouteWorld()
         world.apps.find = { _ in Sample.app() }
@@ -83,7 +83,7 @@ struct PushRouteTests {
         }
         let token = String(repeating: "80AB", count: 20)
         let body = Self.start.replacing("80AB", with: token)
-        // The path may spell the app otherwise.
+        // The path may have the bundle ID in another case.
         let answer = try await world(
             "POST", "/v1/apps/com.example.stadium/production/pushes",
             #"{\#(body), \#(Self.alert), "inputPushChannel": "ab/c=="}"#, as: "gs_organise")
@@ -99,7 +99,7 @@ struct PushRouteTests {
         #expect(start.input != nil && intake.request.payload.event == .start)
     }
 
-    @Test func `a push is read back; a broadcast is none, nor is a push a broadcast`() async throws {
+    @Test func `a push can be read, and is not a broadcast, nor is a broadcast a push`() async throws {
         var world = RouteWorld()
         let push = Self.push(.update, try #require(DeviceToken(hex: "80abcdef")))
         world.outbox.find = { _ in push }
@@ -119,7 +119,7 @@ struct PushRouteTests {
         #expect(try await world("GET", path).slug == "push-not-found")
     }
 
-    @Test func `a push is withdrawn, unless it was sent or is none`() async throws {
+    @Test func `a push can be withdrawn, unless it was sent or does not exist`() async throws {
         var world = RouteWorld()
         let path = "/v1/pushes/\(Sample.id.uuidString.lowercased())"
         for (answer, status, slug) in [(true, 204, nil), (false, 409, "push-sent"), (nil, 404, "push-not-found")] {

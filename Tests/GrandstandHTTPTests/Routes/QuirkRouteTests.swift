@@ -26,10 +26,10 @@ struct QuirkRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test(arguments: ["lowercased", "registered"])
-    func `a value is kept with who set it, for the app as it is registered`(value: String) async throws {
+    func `a value is stored with the actor, for the app as registered`(value: String) async throws {
         var world = RouteWorld()
         world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
         world.quirks.keep = { quirk, app in

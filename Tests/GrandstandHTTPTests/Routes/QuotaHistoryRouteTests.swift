@@ -28,7 +28,7 @@ struct QuotaHistoryRouteTests {
         }
     }
 
-    @Test func `a step has its numbers, as JSON and as CSV`() async throws {
+    @Test func `a step has its numbers, in JSON and in CSV`() async throws {
         try await Self.withSamples { world in
             let answer = try await world("GET", "/v1/quotas/history", as: "gs_operate")
             #expect(answer.status == 200)
@@ -59,7 +59,7 @@ struct QuotaHistoryRouteTests {
         ("text/csv;q=0.5, application/json", false), ("application/json, text/csv; q=0.2", false),
         ("text/csv;q=0, */*", false), ("text/csv, */*;q=0.1", true), ("text/csv;q=0.1, text/*, */*;q=0.05", true),
         ("text/csv;q=x", false),
-    ]) func `what is taken more gladly is answered, and caches know that it depends`(accept: String, isCSV: Bool)
+    ]) func `the preferred format is sent, and caches learn that it depends on Accept`(accept: String, isCSV: Bool)
         async throws
     {
         try await Self.withSamples { world in
@@ -111,7 +111,7 @@ struct QuotaHistoryRouteTests {
         ("environment=staging", "environment"),
         ("bundleId=%21", "bundleId"),
     ])
-    func `what cannot be meant, or would be endless, is refused before anything is read`(
+    func `invalid or endless periods are refused before anything is read`(
         query: String, pointer: String
     ) async throws {
         let answer = try await RouteWorld()("GET", "/v1/quotas/history?\(query)")
@@ -119,7 +119,7 @@ struct QuotaHistoryRouteTests {
         #expect(answer.pointers == [pointer])
     }
 
-    @Test func `more samples than an answer has are refused, not cut`() async throws {
+    @Test func `too many samples are refused and not cut`() async throws {
         try await Self.withSamples { world in
             // 301 apps with 34 steps each.
             try await world.database.query(

@@ -45,7 +45,7 @@ struct QuotaRouteTests {
         #expect(answer.text.contains(Self.shape), "\(answer.text)")
     }
 
-    @Test func `an app that APNs throttles says so, for broadcasts and for devices apart`() async throws {
+    @Test func `a throttled app is reported, separately for broadcasts and devices`() async throws {
         var quota = Sample.quota(Sample.stadium, .production)
         quota.throttles = [
             Throttle(
@@ -61,7 +61,7 @@ struct QuotaRouteTests {
                     + #""oldestSeconds":0.8},"devicesThrottled":null}"#), "\(answer.text)")
     }
 
-    @Test func `a refused key is the gravest alarm, with Apple's reason and its time`() async throws {
+    @Test func `a refused key is the gravest alarm, with Apple's reason and the time`() async throws {
         var quota = Sample.quota(Sample.stadium, .production)
         quota.isCapabilityOff = true
         quota.keyRefused = Quota.KeyRefused(
@@ -77,14 +77,14 @@ struct QuotaRouteTests {
             "\(answer.text)")
     }
 
-    @Test func `a key sees the quotas of what it reaches`() async throws {
+    @Test func `a key sees the quotas of the apps that it may access`() async throws {
         #expect(Self.names(try await Self.world()("GET", "/v1/quotas", as: "gs_operate")) == Self.names)
         #expect(
             Self.names(try await Self.world()("GET", "/v1/quotas", as: "gs_stadium")) == Self.names.suffix(2))
     }
 
     @Test(arguments: [1, 2, 3, 4])
-    func `pages have each quota once, in order`(limit: Int) async throws {
+    func `pages contain each quota once, in order`(limit: Int) async throws {
         var seen: [[String]] = []
         var query = "?limit=\(limit)"
         while seen.count < 5 {
@@ -104,5 +104,5 @@ struct QuotaRouteTests {
             "a cursor of no environment", "GET", "/v1/quotas?cursor=com.example.Stadium%2Fstaging",
             pointers: ["cursor"]),
     ])
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 }

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Activities and receipts as apps report them, and what organisers are told of them.
+/// Activities and receipts from apps, and the reports for organisers.
 struct ReceiptRouteTests {
     private static let path =
         "/v1/apps/com.example.Stadium/production/installations/8a2f3c1b-0000-4000-8000-000000000001"
@@ -20,7 +20,7 @@ struct ReceiptRouteTests {
         try await world(method, path, Array(body.utf8), headers: secret, as: "gs_device")
     }
 
-    @Test func `an activity is read with the installation's place in the sample`() async throws {
+    @Test func `an activity is read together with whether the installation is in the sample`() async throws {
         var world = RouteWorld()
         let seen = Mutex<[DeviceActivity]>([])
         world.installations.report = { activity, isSampled in
@@ -50,13 +50,13 @@ struct ReceiptRouteTests {
         (#"{"eventKey": "d", "attributesType": "M", "state": "shown"}"#, "/state"),
         (#"{"eventKey": "d", "attributesType": "M", "state": "active", "updateToken": "x"}"#, "/updateToken"),
     ])
-    func `what is wrong with an activity is told with its place`(body: String, pointer: String) async throws {
+    func `faults of an activity have their places`(body: String, pointer: String) async throws {
         let answer = try await Self.call(RouteWorld(), "PUT", Self.path + "/activities/x", body)
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
     }
 
-    @Test func `an activity's name has its alphabet`() async throws {
+    @Test func `an activity's name has its allowed characters`() async throws {
         let answer = try await Self.call(RouteWorld(), "PUT", Self.path + "/activities/a%20b", "{}")
         #expect(answer.status == 422)
         #expect(answer.pointers == ["activityId"])
@@ -64,7 +64,7 @@ struct ReceiptRouteTests {
 
     @Test
     func
-        `receipts are corrected by the sender's clock; an installation that is not asked proves itself and is ignored`()
+        `receipts are corrected by the sender's clock, and those of an installation outside the sample are ignored`()
         async throws
     {
         var world = RouteWorld()
@@ -97,13 +97,13 @@ struct ReceiptRouteTests {
         (#"{"items": [{"eventKey": "d", "timestamp": 1, "shownAt": "noon"}]}"#, "/items/0/shownAt"),
         (#"{"items": [{"eventKey": "d", "timestamp": "1", "shownAt": "2026-11-21T20:45:00Z"}]}"#, "/items/0/timestamp"),
     ])
-    func `what is wrong with receipts is told with its place`(body: String, pointer: String) async throws {
+    func `faults of receipts have their places`(body: String, pointer: String) async throws {
         let answer = try await Self.call(RouteWorld(), "POST", Self.path + "/receipts", body)
         #expect(answer.status == 422)
         #expect(answer.pointers.first == pointer)
     }
 
-    @Test func `organisers are told the sample's size beside its numbers`() async throws {
+    @Test func `the report has the size of the sample with its numbers`() async throws {
         var world = RouteWorld()
         let app = AppEnvironment(
             bundleID: try #require(BundleID(rawValue: "com.example.Stadium")), environment: .production)

@@ -13,7 +13,7 @@ struct ReconciliationRouteTests {
     private static let one = base + "/11111111-2222-4333-8444-555555555555"
     private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
 
-    /// A world in which Apple's list has what the ledger has not, or nothing of what it has.
+    /// A world in which Apple's list has other channels than the ledger, or none of them.
     private static func world(unmanaged: Int = 0, vanished: Int = 0) -> RouteWorld {
         let strays = (0..<unmanaged).map { number in
             UnmanagedChannel(
@@ -54,14 +54,14 @@ struct ReconciliationRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test(
         arguments: [
             (nil, false, []), ("{}", false, []), (#"{"apply": false}"#, false, []),
             (#"{"adopt": true}"#, false, ["adopt"]), (#"{"deleteUnmanaged": true}"#, false, ["delete-unmanaged"]),
         ] as [(String?, Bool, [String])])
-    func `without apply it says what it would do with the options it has`(
+    func `without apply the plan is returned with the given options`(
         body: String?, isApplied: Bool, actions: [String]
     ) async throws {
         let answer = try await Self.world(unmanaged: 1)("POST", Self.base, body.map { Array($0.utf8) })
@@ -74,7 +74,7 @@ struct ReconciliationRouteTests {
         #expect((answer.json["unmanaged"] as? [[String: Any]])?.map { $0["channelId"] as? String } == ["stray-0"])
     }
 
-    @Test func `apply and recreate are handed on, too`() async throws {
+    @Test func `apply and recreate are passed on`() async throws {
         #expect(
             try await Self.world()("POST", Self.base, #"{"apply": true}"#).json["applied"] as? Bool == true)
         let alarmed = try await Self.world(vanished: 2)("POST", Self.base, "{}")
@@ -87,7 +87,7 @@ struct ReconciliationRouteTests {
             ])
     }
 
-    @Test func `a list of Apple's that cannot be had is told`() async throws {
+    @Test func `if Apple's list cannot be read the answer says so`() async throws {
         var world = Self.world()
         world.gateway.list = { _ in .unanswered("no answer") }
         let answer = try await world("POST", Self.base, "{}")
@@ -104,7 +104,7 @@ struct ReconciliationRouteTests {
             + #""apple": 0, "ledger": 0, "matched": 0, \#(lists), "alarm": null, "notes": []}"#
     }
 
-    @Test func `reports are answered as they were kept, page by page`() async throws {
+    @Test func `reports are returned as stored, page by page`() async throws {
         var world = RouteWorld()
         let (whole, abridged) = (Self.report(), Self.report(#""abridged": true"#))
         world.apps.find = { $0 == Sample.stadium ? Sample.app() : nil }

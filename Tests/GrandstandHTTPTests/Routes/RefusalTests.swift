@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// What is wrong with a request is told with its place, before any port is asked.
+/// Faults of requests, with their places, found before any call.
 struct RefusalTests {
     private static let broadcasts = "/v1/events/derby/broadcasts"
     private static let event = "/v1/events/new"
@@ -220,11 +220,11 @@ struct RefusalTests {
     ]
 
     @Test(arguments: malformed + invalid + absent)
-    func `a refusal is a problem document that points at the place`(refusal: Refusal) async throws {
+    func `a refusal is a problem document that names the place`(refusal: Refusal) async throws {
         try await refusal.check()
     }
 
-    @Test func `a body that is nothing but faults gets the first of them`() async throws {
+    @Test func `of a body full of faults the first ones are listed`() async throws {
         let fields = (0..<4_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
         let answer = try await RouteWorld()("PUT", Self.event, Array("{\(fields)}".utf8))
         #expect(answer.status == 422)

@@ -6,9 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Every operation of the contract, called with every kind of key. No port expects anything: a refusal comes first.
+/// Every operation of the contract with every kind of key. No call is expected, because the refusal comes first.
 struct ScopeTests {
-    @Test func `a route is closed to requests without a key, and to keys without its scope`() async throws {
+    @Test func `a route needs a key with its scope`() async throws {
         for operation in Contract.Operation.all {
             guard let scopes = operation.scopes?.map(\.rawValue) else { continue }
             let world = RouteWorld()
@@ -20,7 +20,7 @@ struct ScopeTests {
             }
             for scope in APIKey.Scope.allCases {
                 let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
-                // What devices do takes in lookups, and nothing that any key may do.
+                // The scope device includes lookups, but not the operations for any key.
                 let mayPass =
                     scopes.isEmpty
                     ? scope != .device
@@ -40,7 +40,7 @@ struct ScopeTests {
         }
     }
 
-    @Test func `a path with another app is closed to a key that is bound to one`() async throws {
+    @Test func `a key of one app cannot use a path with another app`() async throws {
         var count = 0
         for operation in Contract.Operation.all where operation.path.contains("{bundleId}") {
             let path = operation.sample.replacingOccurrences(of: "com.example.Stadium", with: "com.example.Other")
@@ -52,7 +52,7 @@ struct ScopeTests {
         #expect(count > 10)
     }
 
-    @Test func `a query that a route does not know is refused, and it lists those it does`() async throws {
+    @Test func `an unknown query parameter is refused with the known ones`() async throws {
         for operation in Contract.Operation.all where operation.scopes != nil {
             let answer = try await RouteWorld()(operation.method, operation.sample + "?nonsense=1")
             #expect(answer.slug == "unknown-field", "\(operation.id)")

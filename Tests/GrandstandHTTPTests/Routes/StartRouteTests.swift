@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// An event's start: how it is declared, asked for, stopped and reported.
+/// An event's start: declaration, request, stop and report.
 struct StartRouteTests {
     private static let audiences =
         #"[{"bundleId": "com.example.Goal", "environment": "production", "storagePolicy": "noMessageStored"}]"#
@@ -50,7 +50,7 @@ struct StartRouteTests {
         #expect(bare.text.contains(#""topics":[],"start":null"#))
     }
 
-    @Test func `an audience says how it is reached`() async throws {
+    @Test func `an audience shows its delivery`() async throws {
         func body(_ member: String) -> [UInt8] {
             let audience = Self.audiences.dropLast(2) + member + "}]"
             return Array(#"{"name": "x", "audiences": \#(audience)}"#.utf8)
@@ -87,7 +87,7 @@ struct StartRouteTests {
             "/start/audiences/0"
         ),
     ])
-    func `a declaration that is wrong is refused at its place`(body: [UInt8], pointer: String) async throws {
+    func `a wrong declaration is refused with its place`(body: [UInt8], pointer: String) async throws {
         let answer = try await RouteWorld()("PUT", "/v1/events/derby", body)
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer], "\(answer.text)")
@@ -100,7 +100,7 @@ struct StartRouteTests {
     }
 
     /// The bytes around an alert's text are counted by a declaration that is one too long.
-    @Test func `the longest push that APNs takes is taken, one byte more is not`() async throws {
+    @Test func `the longest push that APNs accepts is accepted, and one byte more is refused`() async throws {
         func body(_ length: Int) -> [UInt8] {
             let text = String(repeating: "x", count: length)
             return Self.start(#"\#(Self.required), "alertsByLocale": {"de": {"title": "\#(text)"}}"#)
@@ -133,7 +133,7 @@ struct StartRouteTests {
         ]
     }
 
-    @Test func `a report tells of each audience and of all`() async throws {
+    @Test func `a report has numbers for each audience and for all`() async throws {
         var world = RouteWorld()
         world.starts.tell = { _, _ in try Self.reports() }
         let answer = try await world("GET", "/v1/events/derby/starts")
@@ -151,7 +151,7 @@ struct StartRouteTests {
         #expect(audiences.map { $0["perSecond"] as? Double } == [2.0, nil])
     }
 
-    @Test func `a dry run asks for nothing, another one does`() async throws {
+    @Test func `a dry run starts nothing, a request does`() async throws {
         let asked = Mutex(0)
         let outlooks = Mutex<[StartOutlook]>([])
         var world = RouteWorld()
@@ -173,7 +173,7 @@ struct StartRouteTests {
         #expect(try await world("POST", "/v1/events/derby/starts", as: "gs_device").status == 403)
     }
 
-    @Test func `stopping answers with nothing`() async throws {
+    @Test func `stopping returns no body`() async throws {
         var world = RouteWorld()
         world.starts.halt = { _, _ in }
         #expect(try await world("DELETE", "/v1/events/derby/starts").status == 204)

@@ -27,11 +27,11 @@ struct StateRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `a state that is not right is refused with its places`(refusal: Refusal) async throws {
+    func `an invalid state is refused with its places`(refusal: Refusal) async throws {
         try await refusal.check()
     }
 
-    @Test func `a state that brings nothing new is answered with 200, another with its broadcast and 202`() async throws
+    @Test func `a state without changes gets 200, another gets 202 with its broadcast`() async throws
     {
         var world = RouteWorld()
         world.outbox.hear = { intake in
@@ -54,7 +54,7 @@ struct StateRouteTests {
         #expect(new.json["source"] as? String == "state")
     }
 
-    @Test func `a content type is declared, shown with its tag, and not found under another name`() async throws {
+    @Test func `a content type is declared, shown with its tag, and missing under another name`() async throws {
         try await withRoutes { world in
             world.apps.find = { _ in Sample.app() }
             _ = try await PostgresAppStore(world.database).put(Sample.app(), by: .server)

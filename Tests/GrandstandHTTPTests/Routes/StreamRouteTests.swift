@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// `/v1/events/{key}/stream`: its access, and its beginning. EventStreamWriterTests show what is written.
+/// Access to `/v1/events/{key}/stream`, and its beginning. EventStreamWriterTests test the content.
 struct StreamRouteTests {
     private static let path = "/v1/events/derby/stream"
 
@@ -15,7 +15,7 @@ struct StreamRouteTests {
         return world
     }
 
-    @Test func `a stream is neither cached nor held back by proxies`() async throws {
+    @Test func `proxies neither cache nor delay a stream`() async throws {
         for secret in ["gs_organise", "gs_stadium"] {
             let answer = try await Self.world()("GET", Self.path, as: secret)
             #expect(answer.status == 200, "\(secret)")
@@ -25,7 +25,7 @@ struct StreamRouteTests {
         }
     }
 
-    @Test func `an event has to be there, and within reach with all its audiences`() async throws {
+    @Test func `the event must exist, and the key must reach all its audiences`() async throws {
         #expect(try await Self.world()("GET", "/v1/events/none/stream").slug == "event-not-found")
         #expect(try await RouteWorld()("GET", "/v1/events/a%20b/stream").slug == "event-not-found")
         for apps in [[Sample.other], [Sample.stadium, Sample.other]] {
@@ -35,7 +35,7 @@ struct StreamRouteTests {
         }
     }
 
-    @Test func `where there is no place, it is told why and when to come again`() async throws {
+    @Test func `if there is no place the answer says why and when to retry`() async throws {
         var world = Self.world()
         world.views = RouteWorld.views(perKey: 0)
         let limited = try await world("GET", Self.path)
@@ -48,7 +48,7 @@ struct StreamRouteTests {
         #expect(full.status == 503)
         #expect(full.slug == "stream-unavailable")
         #expect(full.headers[.retryAfter] == "2")
-        // Asking for the head takes none.
+        // HEAD takes no place.
         let head = try await world("HEAD", Self.path)
         #expect(head.status == 200 && head.headers[.contentType] == "text/event-stream")
     }

@@ -60,11 +60,11 @@ struct VariantRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws {
+    func `bad input is refused before any call`(refusal: Refusal) async throws {
         try await refusal.check()
     }
 
-    @Test func `an event's audiences are declared and shown with variant and priority`() async throws {
+    @Test func `audiences are declared and shown with variant and priority`() async throws {
         var world = RouteWorld()
         world.events.save = { specification, _, _ in
             let event = Event(
@@ -81,7 +81,7 @@ struct VariantRouteTests {
         #expect(audiences[1].keys.contains("variant") == false)
     }
 
-    @Test func `a lookup asks for the variant of its query, alone and among many`() async throws {
+    @Test func `a lookup uses the variant of its query, for one event and for many`() async throws {
         var world = RouteWorld()
         world.lookups.read = { keys in
             let records = ["de", "fr"].map { name in

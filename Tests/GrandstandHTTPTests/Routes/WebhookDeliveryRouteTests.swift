@@ -32,9 +32,9 @@ struct WebhookDeliveryRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
-    @Test func `the log is narrowed and paged as the query says`() async throws {
+    @Test func `the log is filtered and paged by the query`() async throws {
         var world = Self.world()
         world.webhooks.log = { webhook, filter, page in
             guard webhook == Sample.id, filter == WebhookDeliveryFilter(state: .failed, topic: .broadcastSettled),
@@ -46,7 +46,7 @@ struct WebhookDeliveryRouteTests {
         #expect(answer.text == #"{"items":[\#(Self.shape)}],"nextCursor":"d"}"#)
     }
 
-    @Test func `a delivery is shown with its message and every try`() async throws {
+    @Test func `a delivery is shown with its message and every attempt`() async throws {
         var world = Self.world()
         let message =
             #"{"type": "webhook.test", "timestamp": "2026-11-21T20:45:00.000Z", "#
@@ -71,7 +71,7 @@ struct WebhookDeliveryRouteTests {
             try await world("GET", Self.path + "/\(Sample.otherID)").slug == "webhook-delivery-not-found")
     }
 
-    @Test func `a delivery is posted again when there is one`() async throws {
+    @Test func `a delivery can be posted again, if it exists`() async throws {
         var world = Self.world()
         world.webhooks.again = { id, webhook in id == Sample.id && webhook == Sample.id ? Sample.delivery : nil }
         let answer = try await world("POST", Self.one + "/replay")

@@ -73,7 +73,7 @@ struct WebhookRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `bad input is refused before anything is asked`(refusal: Refusal) async throws { try await refusal.check() }
+    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test(
         arguments: [
@@ -81,7 +81,7 @@ struct WebhookRouteTests {
             ("GET", "/deliveries", nil), ("GET", "/deliveries/\(Sample.id)", nil),
             ("POST", "/deliveries/\(Sample.id)/replay", nil),
         ] as [(String, String, String?)])
-    func `a webhook is there, and for keys that may hear of all it tells`(
+    func `a webhook is visible to keys that may know everything it reports`(
         method: String, rest: String, body: String?
     ) async throws {
         let body = body.map { Array($0.utf8) }
@@ -96,13 +96,13 @@ struct WebhookRouteTests {
         ]
         for (webhook, secret, status) in cases {
             let answer = try await Self.world(webhook)(method, Self.one + rest, body, as: secret)
-            // An operator's own body is refused first, for what it asks to hear of.
+            // An operator's own body is refused first, for its topics.
             #expect(answer.status == status, "\(secret): \(answer.text)")
             #expect(answer.slug == (status == 403 ? "forbidden" : "webhook-not-found"))
         }
     }
 
-    @Test func `a key has posted what it may hear of, and of its app`() async throws {
+    @Test func `a key may only subscribe to what it may know, and to its own app`() async throws {
         var world = RouteWorld()
         let refused = try await world("POST", Self.path, Self.body(Self.https), as: "gs_organise")
         #expect(refused.status == 403)
@@ -116,7 +116,7 @@ struct WebhookRouteTests {
         #expect(try await world("POST", Self.path, Self.draft, as: "gs_stadium").status == 201)
     }
 
-    @Test func `its secret is told when it is new, and never again`() async throws {
+    @Test func `the secret is shown only when it is new`() async throws {
         var world = Self.world()
         world.webhooks.make = { draft in
             guard draft == Sample.webhook().draft else { throw Unasked() }
@@ -145,7 +145,7 @@ struct WebhookRouteTests {
             ("gs_stadium", Set(WebhookTopic.allCases), .only([Sample.stadium])),
             ("gs_pair_admin", Set(WebhookTopic.allCases), .only([Sample.stadium, Sample.other])),
         ] as [(String, Set<WebhookTopic>, AppReach)])
-    func `a list has what its reader may hear of`(
+    func `a list has the webhooks that its reader may know`(
         secret: String, topics: Set<WebhookTopic>, reach: AppReach
     ) async throws {
         var world = RouteWorld()
@@ -158,7 +158,7 @@ struct WebhookRouteTests {
         #expect(try await world("GET", Self.path + "?limit=2&cursor=c", as: secret).status == 200)
     }
 
-    @Test func `a list can be of the webhooks that one key declared, within the reader's reach`() async throws {
+    @Test func `a list can have the webhooks that one key declared, within the reader's reach`() async throws {
         var world = RouteWorld()
         world.webhooks.list = { filter, _ in
             guard filter.declaredBy == Sample.otherID, filter.reach == .only([Sample.stadium]) else { throw Unasked() }
@@ -168,7 +168,7 @@ struct WebhookRouteTests {
         #expect(try await world("GET", path, as: "gs_stadium").status == 200)
     }
 
-    @Test func `a write names the bounds of its writer, for the transaction to check`() async throws {
+    @Test func `a write passes on the writer's limits, for the transaction to check`() async throws {
         var world = Self.world(Sample.webhook(of: Sample.stadium))
         world.webhooks.remove = { _, bounds in
             guard bounds == WebhookFilter(within: .only([Sample.stadium])) else { throw Unasked() }
@@ -181,7 +181,7 @@ struct WebhookRouteTests {
         arguments: [
             ([:], .none), (["If-Match": #""5""#], .versions([5])), (["If-Match": "*"], .present),
         ] as [([String: String], WriteCondition)])
-    func `a change is made on the version that its writer read`(
+    func `a change is applied to the version that its writer read`(
         headers: [String: String], condition: WriteCondition
     ) async throws {
         var world = Self.world()
@@ -195,7 +195,7 @@ struct WebhookRouteTests {
     }
 
     @Test(arguments: [("", 86_400), ("{}", 86_400), (#"{"overlapSeconds": 60}"#, 60), (#"{"overlapSeconds": 0}"#, 0)])
-    func `the old secret signs on for as long as is asked, a day unasked`(body: String, overlap: Int) async throws {
+    func `the old secret also signs for the given time, by default a day`(body: String, overlap: Int) async throws {
         var world = Self.world()
         world.webhooks.rotate = { id, asked in
             guard id == Sample.id, asked == TimeInterval(overlap) else { throw Unasked() }
@@ -206,7 +206,7 @@ struct WebhookRouteTests {
         #expect(answer.json["secret"] as? String == Self.secret.rawValue)
     }
 
-    @Test func `a test is queued, a webhook is deleted, and one that went meanwhile is not there`() async throws {
+    @Test func `a test is queued, a webhook is deleted, and a webhook deleted meanwhile is not found`() async throws {
         var world = Self.world()
         world.webhooks.post = { $0 == Sample.id ? Sample.delivery : nil }
         world.webhooks.remove = { id, _ in id == Sample.id }

@@ -180,7 +180,7 @@ struct AppDeletionTests {
         }
     }
 
-    @Test func `an event that goes on sends nothing more to an app that was deleted, and opens no channel for it`()
+    @Test func `an event that continues sends nothing more to a deleted app, and opens no channel for it`()
         async throws
     {
         try await withStores { stores in
@@ -204,7 +204,7 @@ struct AppDeletionTests {
         }
     }
 
-    @Test func `two replicas remove at once, each what the other has not locked`() async throws {
+    @Test func `two replicas remove at the same time, each what the other has not locked`() async throws {
         try await withStores { stores in
             let apps = try (0..<2).map { try BundleID.sample("com.example.App\($0)") }
             for app in apps {

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct AppTests {
-    @Test func `put creates, then replaces; overrides come and go`() async throws {
+    @Test func `put creates and then replaces, and overrides are added and removed`() async throws {
         try await withStores { stores in
             var app = try App.sample(
                 channelLimit: 12,
@@ -32,7 +32,7 @@ struct AppTests {
         }
     }
 
-    @Test func `an app's preview is kept, and goes with a put that has none`() async throws {
+    @Test func `an app's preview is stored, and removed by a put without one`() async throws {
         try await withStores { stores in
             var app = try App.sample()
             app.preview = AppPreview(compact: "{{home}} – {{away}}")
@@ -51,7 +51,7 @@ struct AppTests {
         }
     }
 
-    @Test func `pages by bundle ID`() async throws {
+    @Test func `apps are paged by bundle ID`() async throws {
         try await withStores { stores in
             for name in ["c", "a", "b"] { _ = try await stores.apps.put(.sample("com.example.\(name)")) }
             let first = try await stores.apps.apps(PageRequest(limit: 2))
@@ -62,7 +62,7 @@ struct AppTests {
         }
     }
 
-    @Test func `an app whose channels remain cannot be deleted; without them it goes, with all that was its own`()
+    @Test func `an app with channels cannot be deleted, and one without is deleted with all its data`()
         async throws
     {
         try await withStores { stores in

@@ -27,7 +27,7 @@ struct AttributionTests {
     }
 
     @Test
-    func `every broadcast says by whom, read at once or later; so does the audit log, found by key, action and app`()
+    func `every broadcast and its audit entry name the key that sent it`()
         async throws
     {
         try await withStores { stores in
@@ -52,7 +52,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `many at once, each with its own key; a refused one has no actor`() async throws {
+    @Test func `of many concurrent broadcasts each has its own key, and a refused one has none`() async throws {
         try await withStores { stores in
             let keys = try await [stores.open("a"), stores.open("b")]
             let items =
@@ -67,7 +67,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a scheduled one belongs to the key that scheduled it, also when its time has come`() async throws {
+    @Test func `a scheduled broadcast belongs to the key that scheduled it, also when its time comes`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -79,7 +79,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a channel without an event: the entry names it`() async throws {
+    @Test func `the entry of a channel without an event names the channel`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let task = try await stores.channels.reserve(
@@ -98,7 +98,7 @@ struct AttributionTests {
     }
 
     @Test(arguments: [nil, 60.0])
-    func `an event of two apps: an entry for each, so that neither app's log has the other's`(in seconds: TimeInterval?)
+    func `a broadcast to two apps has an entry for each, so that neither app's log shows the other`(in seconds: TimeInterval?)
         async throws
     {
         try await withStores { stores in
@@ -121,7 +121,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a withdrawal is one entry, also when it is asked for twice; one that came too late is none`()
+    @Test func `a withdrawal is one entry, even if it is repeated, and one that came too late is none`()
         async throws
     {
         try await withStores { stores in
@@ -140,7 +140,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `what was done to an event is found by each of its apps, a removed one's too`() async throws {
+    @Test func `an event's entries are found by each of its apps, including a removed one`() async throws {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
             let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key

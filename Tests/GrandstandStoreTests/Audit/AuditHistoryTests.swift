@@ -10,7 +10,7 @@ internal import Testing
 struct AuditHistoryTests {
     private static let day = 86_400.0
 
-    @Test func `whole days go, some at a time, and the log says how many of which span`() async throws {
+    @Test func `old entries are removed in steps, and the log says how many and from which time`() async throws {
         try await withStores { stores in
             let now = Date()
             let history = PostgresHistory(Database(stores.pool))
@@ -28,7 +28,7 @@ struct AuditHistoryTests {
         }
     }
 
-    @Test func `entries younger than 30 days cannot be removed, nor any by another way`() async throws {
+    @Test func `entries younger than 30 days cannot be removed`() async throws {
         try await withStores { stores in
             let history = PostgresHistory(Database(stores.pool))
             try await Self.write(stores, [Date().addingTimeInterval(-100 * Self.day)])

@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct AuditTests {
-    @Test func `changes of apps, events, channels and keys with their actors, the newest first, with Apple's answer`()
+    @Test func `changes of apps, events, channels and keys have their actors and Apple's answer, the newest first`()
         async throws
     {
         try await withStores { stores in
@@ -42,7 +42,7 @@ struct AuditTests {
         }
     }
 
-    @Test func `filters and pages`() async throws {
+    @Test func `entries can be filtered and paged`() async throws {
         try await withStores { stores in
             for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
             let later = stores.clock.advance(by: 10)

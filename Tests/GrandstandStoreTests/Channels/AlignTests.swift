@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct AlignTests {
-    @Test func `every audience gets one channel with its policy; aligning again changes nothing`() async throws {
+    @Test func `every audience gets one channel with its policy, and aligning again changes nothing`() async throws {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.A", .development, .noMessageStored),
@@ -36,7 +36,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `an audience that got its end gets no other channel, while its event goes on`() async throws {
+    @Test func `an audience that got its end gets no other channel while its event continues`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -79,7 +79,7 @@ struct AlignTests {
 
     @Test
     func
-        `beyond the limit channels fail with a reason; each place that comes free goes to the one that waited longest`()
+        `beyond the limit channels fail with a reason, and each free place goes to the one that waited longest`()
         async throws
     {
         try await withStores { stores in
@@ -106,7 +106,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `what Apple is asked for waits for no quota, and does not say so`() async throws {
+    @Test func `a creation that Apple is being asked for does not wait for the quota`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()
@@ -119,7 +119,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `an event that was called off before its channels opened waits for none`() async throws {
+    @Test func `an event cancelled before its channels opened waits for none`() async throws {
         try await withStores { stores in
             let at = stores.now.addingTimeInterval(3_600)
             try await stores.put(.sample(channelsOpenAt: at))
@@ -133,7 +133,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `a failed creation is tried again at its time, not before`() async throws {
+    @Test func `a failed creation is repeated at its time, not before`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -154,7 +154,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `an unanswered creation keeps its intent and its place, and is never asked again by itself`()
+    @Test func `an unanswered creation keeps its intent and its place, and is not repeated by itself`()
         async throws
     {
         try await withStores { stores in

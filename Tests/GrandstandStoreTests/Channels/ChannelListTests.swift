@@ -13,7 +13,7 @@ struct ChannelListTests {
         try await stores.channels.channels(of: .sample("COM.example.goal"), in: .production, where: filter, page)
     }
 
-    @Test func `pages in the order of creation, each channel once`() async throws {
+    @Test func `channels are paged in the order of creation, each once`() async throws {
         try await withStores { stores in
             for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()
@@ -31,7 +31,7 @@ struct ChannelListTests {
         }
     }
 
-    @Test func `filters by state, policy, event and Apple's ID`() async throws {
+    @Test func `channels are filtered by state, policy, event and Apple's ID`() async throws {
         try await withStores { stores in
             try await stores.open("a")
             try await stores.open(

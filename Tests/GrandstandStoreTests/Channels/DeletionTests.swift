@@ -13,7 +13,7 @@ struct DeletionTests {
             leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test func `claimDue leases a channel once, to one of many callers, until the lease ends`() async throws {
+    @Test func `claimDue leases a channel to only one of many callers until the lease ends`() async throws {
         try await withStores { stores in
             let keys = try (1...10).map { try EventKey.sample("match-\($0)") }
             for key in keys { try await stores.open(key.rawValue) }
@@ -37,7 +37,7 @@ struct DeletionTests {
         }
     }
 
-    @Test func `who calls Apple keeps the lease for as long as the call takes, and nobody else's`() async throws {
+    @Test func `a caller that asks Apple keeps its own lease for as long as the call takes`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -60,7 +60,7 @@ struct DeletionTests {
         }
     }
 
-    @Test func `a channel that a live event needs is deleted by force only; the event then gets another`() async throws
+    @Test func `a channel that a live event needs is deleted only by force, and the event then gets another`() async throws
     {
         try await withStores { stores in
             try await stores.open()
@@ -81,7 +81,7 @@ struct DeletionTests {
         }
     }
 
-    @Test func `deleted by hand: a channel without an event; it is not found afterwards`() async throws {
+    @Test func `a channel without an event can be deleted, and is not found afterwards`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let draft = ChannelDraft(
@@ -104,7 +104,7 @@ struct DeletionTests {
         }
     }
 
-    @Test func `no such channel, and none of another app or environment`() async throws {
+    @Test func `an unknown channel, or one of another app or environment, is not deleted`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [.sample("com.example.Goal", .development)])
             try await stores.open("b", audiences: [.sample("com.example.Other")])

@@ -15,7 +15,7 @@ struct DeliveryByTokensTests {
         return audience
     }
 
-    @Test func `no channel is made for it, and none is counted for the days to come`() async throws {
+    @Test func `an audience with delivery by tokens gets no channel, and none is forecast`() async throws {
         try await withStores { stores in
             let event = try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
             #expect(event.specification.audiences.map(\.delivery) == [.tokens])
@@ -28,7 +28,7 @@ struct DeliveryByTokensTests {
         }
     }
 
-    @Test func `its lookup says so`() async throws {
+    @Test func `the lookup of an audience with delivery by tokens says so`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
             let entry = try #require(
@@ -48,7 +48,7 @@ struct DeliveryByTokensTests {
         }
     }
 
-    @Test func `another delivery gives the channel up, and takes it back before it has retired`() async throws {
+    @Test func `after a change to tokens the channel retires, and after a change back it is kept`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -63,7 +63,7 @@ struct DeliveryByTokensTests {
         }
     }
 
-    @Test func `no channel can be imported for it`() async throws {
+    @Test func `no channel can be imported for an audience with delivery by tokens`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
             let refusal = try await problem {

@@ -12,7 +12,7 @@ struct ForecastSimulationTests {
     /// A season of a few events in every situation, then the forecast, then hours pass and nothing unforeseen happens:
     /// organisers end their events at their ends, except those that were overdue already, and nobody declares anything.
     @Test(arguments: 1...5)
-    func `the peak foretold is the peak seen, at its time, and all places come free`(seed: UInt64) async throws {
+    func `the forecast peak occurs at its time, and all places become free`(seed: UInt64) async throws {
         try await withStores { stores in
             var random = SplitMix64(state: seed)
             let season = try await Season(stores, &random)

@@ -21,7 +21,7 @@ struct ImportTests {
             by: .server, now: stores.now)
     }
 
-    @Test func `an imported channel is active, and known from then on`() async throws {
+    @Test func `an imported channel is active and found from then on`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let channel = try await take(stores, of: "com.example.goal")
@@ -33,7 +33,7 @@ struct ImportTests {
         }
     }
 
-    @Test func `for an event that waits: its intent gives way, its lane goes on with the channel`() async throws {
+    @Test func `for a waiting event the intent is removed, and the lane uses the imported channel`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -45,7 +45,7 @@ struct ImportTests {
         }
     }
 
-    @Test func `not for an event that has its channel, is over, unknown, or has no such audience`() async throws {
+    @Test func `an import for an event with a channel, or for one that is over or unknown, is refused`() async throws {
         try await withStores { stores in
             try await stores.open()
             #expect(try await problem { try await take(stores, for: "match-1") } == .channelExists)
@@ -61,7 +61,7 @@ struct ImportTests {
         }
     }
 
-    @Test func `two at once: one takes it`() async throws {
+    @Test func `of two concurrent imports one succeeds`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let taken = await withTaskGroup(of: Bool.self) { group in

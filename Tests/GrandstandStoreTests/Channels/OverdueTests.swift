@@ -9,7 +9,7 @@ internal import Testing
 /// Events without an end.
 @Suite(.timeLimit(.minutes(5)))
 struct OverdueTests {
-    @Test func `an event whose end was never sent is closed twelve hours after endsAt, with an audit entry`()
+    @Test func `an event whose end was never sent expires twelve hours after endsAt, with an audit entry`()
         async throws
     {
         try await withStores { stores in
@@ -31,7 +31,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `as long as broadcasts go, or are scheduled, an event is not overdue`() async throws {
+    @Test func `an event with recent or scheduled broadcasts is not overdue`() async throws {
         try await withStores { stores in
             for key in ["sent", "scheduled"] {
                 try await stores.put(.sample(key, endsAt: stores.now.addingTimeInterval(60)))
@@ -54,7 +54,7 @@ struct OverdueTests {
         return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
     }
 
-    @Test func `an event without endsAt is closed when no message came for the quiet time`() async throws {
+    @Test func `an event without endsAt expires after the quiet time`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 30 * 3_600)
@@ -70,7 +70,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `one that has not begun, or whose channels open later, is not quiet; nor is one with a message to come`()
+    @Test func `an event that has not begun, opens later or has a scheduled message is not quiet`()
         async throws
     {
         try await withStores { stores in
@@ -92,7 +92,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `what the clock closed lives again when its end is moved, with the channel that is still there`()
+    @Test func `an expired event opens again when its end is moved, with the channel that still exists`()
         async throws
     {
         try await withStores { stores in
@@ -123,7 +123,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `once its channel is gone, it gets another; an audience that had its own end stays closed`() async throws
+    @Test func `if its channel is gone it gets another, and an audience that had its own end stays closed`() async throws
     {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
@@ -151,7 +151,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `what its organiser ended or cancelled stays over`() async throws {
+    @Test func `an event that was ended or cancelled by its organiser stays over`() async throws {
         try await withStores { stores in
             try await stores.open("ended")
             try await stores.accept(.end(), for: "ended")

@@ -9,7 +9,7 @@ internal import Testing
 /// Places that are scarce.
 @Suite(.timeLimit(.minutes(5)))
 struct PlaceTests {
-    @Test func `a place is taken back early only from channels that no device needs any more`() async throws {
+    @Test func `only channels that no device needs any longer give up their places early`() async throws {
         try await withStores { stores in
             // A stored message keeps the first; nothing was ever sent to the second.
             try await stores.open("stored")
@@ -30,7 +30,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `what Apple had no place for is asked again when a channel retires that no device needs`() async throws {
+    @Test func `a creation that Apple had no place for is repeated when an unneeded channel retires`() async throws {
         try await withStores { stores in
             try await stores.open("idle")
             try await stores.put(.sample("next"))
@@ -52,7 +52,7 @@ struct PlaceTests {
 
     @Test
     func
-        `at the ledger's own limit, too, idle channels give their places up: as many as are wanted, the first to go first`()
+        `at the ledger's own limit idle channels also give up their places, in order and as many as needed`()
         async throws
     {
         try await withStores { stores in
@@ -97,7 +97,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `a deletion that Apple refuses again and again is not counted on`() async throws {
+    @Test func `a deletion that Apple keeps refusing is not counted as a free place`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             for key in ["a", "b"] {
@@ -121,7 +121,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `places go by need: by opening, else by kick-off, else by declaration`()
+    @Test func `places are given by opening, then by start, then by declaration`()
         async throws
     {
         try await withStores { stores in
@@ -153,7 +153,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `a place that comes free at Apple goes to the first in need of those that Apple refused`() async throws {
+    @Test func `a place freed at Apple goes to the first of the creations that Apple refused`() async throws {
         try await withStores { stores in
             let spare = try await stores.open("spare")
             try await stores.events.cancel(spare, now: stores.now)
@@ -174,7 +174,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `where Apple has no place left one creation asks for all, and the quota says so until one succeeds`()
+    @Test func `while Apple has no place one creation tries for all, and the quota says so until one succeeds`()
         async throws
     {
         try await withStores { stores in
@@ -217,7 +217,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `an intent whose opening was moved gives way until then`() async throws {
+    @Test func `an intent whose opening was moved gives up its place until then`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.put(.sample("moved"))

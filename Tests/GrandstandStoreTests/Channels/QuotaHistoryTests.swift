@@ -35,7 +35,7 @@ struct QuotaHistoryTests {
         }
     }
 
-    @Test func `of all replicas one takes a sample`() async throws {
+    @Test func `only one of all replicas takes a sample`() async throws {
         try await Self.with { history, stores in
             #expect(try await history.lacks(Self.noon))
             let quota = try Self.quota("com.example.Stadium", used: 3)
@@ -53,7 +53,7 @@ struct QuotaHistoryTests {
         }
     }
 
-    @Test func `a longer step has the newest numbers, the highest peak and all that was made`() async throws {
+    @Test func `a longer step has the newest numbers, the highest peak and all creations`() async throws {
         try await Self.with { history, stores in
             for (minutes, used) in [(5.0, 3), (10, 9), (15, 4), (20, 1)] where minutes != 15 {
                 for number in 0..<Int(minutes / 5) {
@@ -87,7 +87,7 @@ struct QuotaHistoryTests {
         }
     }
 
-    @Test func `only what is within reach is read, in order`() async throws {
+    @Test func `only samples within reach are read, in order`() async throws {
         try await Self.with { history, _ in
             let quotas = [
                 try Self.quota("com.example.Stadium", used: 1), try Self.quota("com.example.Other", used: 2),

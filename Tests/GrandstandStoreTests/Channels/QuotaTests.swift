@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct QuotaTests {
-    @Test func `an app's two environments, by state and by policy, with the level`() async throws {
+    @Test func `an app's quotas are counted by environment, state and policy, with the level`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 5))
             for key in ["a", "b", "gone"] { try await stores.put(.sample(key)) }
@@ -36,7 +36,7 @@ struct QuotaTests {
         }
     }
 
-    @Test func `the forecast follows the events' times: opening, end, and how long a channel is kept after it`()
+    @Test func `the forecast follows the events' openings and ends, and how long channels are kept`()
         async throws
     {
         try await withStores { stores in

@@ -16,7 +16,7 @@ struct ReserveTests {
             now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test func `40 concurrent reservations at a limit of 7 come to exactly 7; the rest say what is taken`() async throws
+    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`() async throws
     {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 7))
@@ -40,7 +40,7 @@ struct ReserveTests {
         }
     }
 
-    @Test func `the limit is each environment's own; deleted and failed channels leave their place`() async throws {
+    @Test func `each environment has its own limit, and deleted and failed channels do not count`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             let task = try await reserve(stores)
@@ -56,7 +56,7 @@ struct ReserveTests {
         }
     }
 
-    @Test func `the intent is a channel in creation, leased, with the app's address: case does not matter`()
+    @Test func `a reservation is a leased channel in creation with the app's address, whatever its case`()
         async throws
     {
         try await withStores { stores in
@@ -77,7 +77,7 @@ struct ReserveTests {
         }
     }
 
-    @Test func `an app that is not known`() async throws {
+    @Test func `a reservation for an unknown app is refused`() async throws {
         try await withStores { stores in
             let kind = try await problem { try await reserve(stores) }
             #expect(kind == .appNotFound)

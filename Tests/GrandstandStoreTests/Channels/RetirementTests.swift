@@ -17,7 +17,7 @@ struct RetirementTests {
         return channel.nextAttemptAt
     }
 
-    @Test func `after the end a channel is kept for the time set, and no longer where nothing is stored`() async throws
+    @Test func `after the end a channel is kept for the configured time, but not if nothing is stored`() async throws
     {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
@@ -42,7 +42,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `a stored message keeps its channel until it has expired`() async throws {
+    @Test func `a stored message keeps its channel until it expires`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(expiresIn: 28_000))
@@ -54,7 +54,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `a message that was not stored does not`() async throws {
+    @Test func `a message that was not stored does not keep its channel`() async throws {
         try await withStores { stores in
             try await stores.open()
             var update = BroadcastRequest.update()
@@ -79,7 +79,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `one decades ahead, of a message accepted by an earlier version, counts as Apple's four hours`()
+    @Test func `a dismissal date decades ahead counts as Apple's four hours`()
         async throws
     {
         try await withStores { stores in
@@ -94,7 +94,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `cancelling an event retires its channels and drops the intents no call is under way for`() async throws
+    @Test func `cancelling an event retires its channels and removes intents without a running call`() async throws
     {
         try await withStores { stores in
             let key = try await stores.open()
@@ -109,7 +109,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `an intent whose call is under way stays until the call has ended`() async throws {
+    @Test func `an intent with a running call stays until the call has ended`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()
@@ -122,7 +122,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `a removed audience's channel retires, the event's others stay`() async throws {
+    @Test func `a removed audience's channel retires, and the event's others stay`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             let key = try await stores.open(audiences: [.sample(), kept])

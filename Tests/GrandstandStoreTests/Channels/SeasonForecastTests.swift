@@ -14,7 +14,7 @@ struct SeasonForecastTests {
     /// 38 rounds of ten matches, one on Friday, six on Saturday, three on Sunday. Nine channels are open then at once; a
     /// second season has all rounds within 28 hours, as if thirty leagues played on one weekend, and needs 248.
     @Test(arguments: [7.0, 0.03])
-    func `the peak foretold is the peak seen, within the limit, and no match is without its channel`(
+    func `the forecast peak of a season occurs, within the limit, and every match has its channel`(
         daysBetweenRounds: Double
     ) async throws {
         try await withStores { stores in

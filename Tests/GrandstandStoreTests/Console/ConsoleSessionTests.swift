@@ -11,7 +11,7 @@ internal import Testing
 struct ConsoleSessionTests {
     private static func id(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
 
-    @Test func `a session is found until it is ended, and the next one to come sweeps up old ones`() async throws {
+    @Test func `a session is found until it is ended, and the next sign-in removes old ones`() async throws {
         try await withStores { stores in
             let sessions = PostgresConsoleSessionStore(Database(stores.pool))
             let (key, _) = try await stores.keys.create(name: "k", scopes: [.operate], bundleID: nil)
@@ -36,7 +36,7 @@ struct ConsoleSessionTests {
         }
     }
 
-    @Test func `a key is valid by its name until it is revoked here, or read to be elsewhere`() async throws {
+    @Test func `a key is valid by its name until it is revoked here or known to be revoked elsewhere`() async throws {
         try await withStores { stores in
             let cached = CachedKeyStore(stores.keys, now: { stores.now })
             let (early, _) = try await stores.keys.create(name: "early", scopes: [.lookup], bundleID: nil)

@@ -13,7 +13,7 @@ struct ActivityReportTests {
         try await phones.stores.count("select count(*) as n from activities where in_crowd")
     }
 
-    @Test func `a report is known; what it leaves out of token and channel stays; a repeat is no other activity`()
+    @Test func `a report keeps a known token or channel that it leaves out, and a repeated report is the same activity`()
         async throws
     {
         try await withPhones { phones in
@@ -35,7 +35,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `a token that was refused is used again when it is reported again, and not before`() async throws {
+    @Test func `a refused token is used again only when it is reported again`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -49,7 +49,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `a start is confirmed by its activity, whatever is known of its answer, and by no other`() async throws {
+    @Test func `a start is confirmed only by its own activity, whatever its answer was`() async throws {
         try await withPhones { phones in
             for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
             let (id, other) = (try Phones.id(), try Phones.id())
@@ -71,7 +71,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `a start is not confirmed by an activity of before, nor of another type, nor what was refused by any`()
+    @Test func `an earlier activity, one of another type, or any activity after a refusal confirms no start`()
         async throws
     {
         try await withPhones { phones in
@@ -103,7 +103,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `of an installation's activities the oldest go that are not shown, and one of any size stays`()
+    @Test func `of an installation's activities the oldest hidden ones are removed, and large ones stay`()
         async throws
     {
         try await withPhones { phones in
@@ -134,7 +134,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `tokens that differ are counted for their installation, with those of its registration`() async throws {
+    @Test func `different tokens of an installation are counted together with those of its registration`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -153,7 +153,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `an event and an installation must be there; reports that come together are answered one by one`()
+    @Test func `a report needs an event and an installation, and concurrent reports are answered one by one`()
         async throws
     {
         try await withPhones { phones in

@@ -35,7 +35,7 @@ struct CrowdChangeTests {
     // MARK: Another audience leads
 
     @Test(arguments: [[nil, "de"], ["fr", "de"], ["fr"], [nil]] as [[String?]])
-    func `an audience that comes and leads a crowd knows what the crowd has`(names: [String?]) async throws {
+    func `an audience that takes over a crowd knows the crowd's content`(names: [String?]) async throws {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de"))
             try await world.show("aa01")
@@ -52,7 +52,7 @@ struct CrowdChangeTests {
         }
     }
 
-    @Test func `tokens only, then a channel in their place: content and order go on`() async throws {
+    @Test func `after a change from tokens to a channel the content and order continue`() async throws {
         try await withCrowds { world in
             try await world.stores.put(.sample(audiences: [Self.tokens(), .sample(variant: "de")]))
             try await world.stores.provision()
@@ -71,7 +71,7 @@ struct CrowdChangeTests {
 
     // MARK: Opened again
 
-    @Test func `what an audience keeps for a channel is not touched by a reopening while tokens reach it`() async throws
+    @Test func `reopening an audience with tokens does not change what it keeps for a channel`() async throws
     {
         try await withCrowds { world in
             // No channel is there: the second replaces the first, and goes to the crowd.
@@ -89,7 +89,7 @@ struct CrowdChangeTests {
     }
 
     @Test(arguments: [false, true])
-    func `an event that tokens only reach goes on with its content, and with a channel later`(isCancelled: Bool)
+    func `an event with tokens only keeps its content, also with a channel later`(isCancelled: Bool)
         async throws
     {
         try await withCrowds { world in
@@ -117,7 +117,7 @@ struct CrowdChangeTests {
     }
 
     @Test(arguments: [false, true])
-    func `what a crowd got is the newest content, though it was cancelled where no channel was`(sendsEnd: Bool)
+    func `what a crowd got is the newest content, even if it was cancelled for lack of a channel`(sendsEnd: Bool)
         async throws
     {
         try await withCrowds { world in
@@ -136,7 +136,7 @@ struct CrowdChangeTests {
         }
     }
 
-    @Test func `the clock's closing of an event that tokens reach is taken back by a declaration`() async throws {
+    @Test func `a declaration reopens an expired event with tokens`() async throws {
         try await withCrowds { world in
             try await world.stores.put(
                 .sample(endsAt: world.now.addingTimeInterval(3_600), audiences: [Self.tokens()]))

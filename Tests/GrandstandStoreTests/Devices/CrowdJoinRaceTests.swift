@@ -25,7 +25,7 @@ struct CrowdJoinRaceTests {
         return first
     }
 
-    @Test func `who is in a shard of a message gets nothing more`() async throws {
+    @Test func `a token in a shard of a message gets nothing more`() async throws {
         try await withCrowds { world in
             _ = try await begin(world)
             try await world.show("aa02")
@@ -40,7 +40,7 @@ struct CrowdJoinRaceTests {
         }
     }
 
-    @Test func `who comes while a message waits for the interval gets it with the others`() async throws {
+    @Test func `a token that joins while a message waits for the interval gets it with the others`() async throws {
         try await withCrowds { world in
             _ = try await begin(world)
             try await world.show("aa02")
@@ -58,7 +58,7 @@ struct CrowdJoinRaceTests {
         }
     }
 
-    @Test func `who comes behind the cursor of a message is served when that has gone`() async throws {
+    @Test func `a token that joins behind the cursor of a message is served after it`() async throws {
         try await withCrowds { world in
             let first = try await begin(world)
             try await world.show("aa02")
@@ -83,7 +83,7 @@ struct CrowdJoinRaceTests {
         }
     }
 
-    @Test func `a token that is reported while a shard is taken is not waited for, and joins with its content`()
+    @Test func `a token reported while a shard is taken does not block it, and joins with its content`()
         async throws
     {
         try await withCrowds { world in
@@ -134,7 +134,7 @@ struct CrowdJoinRaceTests {
         }
     }
 
-    @Test func `people who want few pushes get a late end at priority 5`() async throws {
+    @Test func `phones with few pushes get a late end at priority 5`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())

@@ -16,7 +16,7 @@ struct CrowdJoinTests {
 
     private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
 
-    @Test func `a token that comes after the end gets the end, with its dismissal, while that is of use`() async throws
+    @Test func `a token that comes after the end gets the end with its dismissal, while that is useful`() async throws
     {
         try await withCrowds { world in
             try await world.stores.open()
@@ -44,7 +44,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `each lane has its turn, with the places that are left`() async throws {
+    @Test func `each lane has its turn for the remaining places`() async throws {
         try await withCrowds { world in
             for key in ["match-1", "match-2", "match-3"] {
                 try await world.stores.open(key)
@@ -64,7 +64,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `one shard of a lane is under way at a time, as long as its replica extends the lease`() async throws {
+    @Test func `one shard of a lane is in flight at a time, as long as its replica renews the lease`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())
@@ -90,7 +90,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a member that left the crowd waits for nothing`() async throws {
+    @Test func `a member that left the crowd does not keep it waiting`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())
@@ -102,7 +102,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `an app that reports token after token has one push in half a minute, to the newest`() async throws {
+    @Test func `an app that reports token after token gets one push in half a minute, to the newest`() async throws {
         try await withCrowds { world in
             let store = PostgresInstallationStore(Database(world.stores.pool))
             try await world.stores.open()
@@ -131,7 +131,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a token that changes while its push is under way joins again`() async throws {
+    @Test func `a token that changes while its push is in flight joins again`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())
@@ -145,7 +145,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `an installation that switches frequent pushes off stays in its crowd, and its activities know`()
+    @Test func `an installation without frequent pushes stays in its crowd`()
         async throws
     {
         try await withPhones { phones in
@@ -166,7 +166,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a token belongs to one activity, the one that reported it last`() async throws {
+    @Test func `a token belongs to the activity that reported it last`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let (old, new) = (try Phones.id(), try Phones.id())

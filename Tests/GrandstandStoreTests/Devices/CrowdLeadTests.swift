@@ -13,7 +13,7 @@ struct CrowdLeadTests {
     /// More than a token takes, and not more than a channel.
     private static let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
 
-    @Test func `an empty crowd refuses nothing and takes nothing, and an end ends it, too`() async throws {
+    @Test func `an empty crowd refuses and accepts nothing, and an end ends it, too`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -27,7 +27,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `what no token takes is rejected for the audience that has members, not for the others`() async throws {
+    @Test func `a message too large for tokens is rejected only for audiences with members`() async throws {
         try await withCrowds { world in
             let audiences = [try Audience.sample(), try Audience.sample("com.example.Other")]
             try await world.stores.open(audiences: audiences)
@@ -39,7 +39,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `at its time a scheduled broadcast goes to the channel, though a crowd that came cannot take it`()
+    @Test func `at its time a scheduled broadcast goes to the channel, even if a new crowd cannot take it`()
         async throws
     {
         try await withCrowds { world in
@@ -58,7 +58,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `an audience that is reached by tokens from now on has what waited, its content and its order`()
+    @Test func `an audience that changes to tokens keeps its waiting messages, content and order`()
         async throws
     {
         try await withCrowds { world in
@@ -87,7 +87,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `an end that waited for the channel ends the crowd, and nothing is left behind`() async throws {
+    @Test func `an end that waited for the channel ends the crowd, and leaves nothing behind`() async throws {
         try await withCrowds { world in
             try await world.stores.put(.sample(audiences: [try .sample(), try .sample("com.example.Other")]))
             try await world.stores.accept(.end(audiences: [try .sample()]))
@@ -105,7 +105,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `lookups, history and the clock know what an audience has that is reached by tokens`() async throws {
+    @Test func `lookups, history and expiry use what an audience with tokens has`() async throws {
         try await withCrowds { world in
             var tokens = try Audience.sample()
             tokens.delivery = .tokens
@@ -125,7 +125,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `a withdrawn broadcast is not what a crowd that came meanwhile has`() async throws {
+    @Test func `a withdrawn broadcast does not become the content of a new crowd`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update(#"{"n":1}"#))
@@ -145,7 +145,7 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `a broadcast that a late member got cannot be withdrawn, though it waits elsewhere`() async throws {
+    @Test func `a broadcast that a late member got cannot be withdrawn, even if it waits elsewhere`() async throws {
         try await withCrowds { world in
             try await world.stores.put(.sample())
             let accepted = try await world.stores.accept(.update(#"{"n":1}"#))

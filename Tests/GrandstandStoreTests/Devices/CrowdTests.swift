@@ -9,7 +9,7 @@ internal import Testing
 
 /// Broadcasts to activities that have a token and no channel.
 struct CrowdTests {
-    @Test func `a broadcast has one entry more for tokens, and reaches each once, in shards`() async throws {
+    @Test func `a broadcast has an additional entry for tokens, and reaches each token once, in shards`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             for n in 1...5 { try await world.show("aa0\(n)") }
@@ -38,7 +38,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `an app whose key APNs refuses is left out, waits for its next probe, and loses nothing`() async throws {
+    @Test func `an app with a refused key is skipped until its next probe, and loses nothing`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -59,7 +59,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `newest wins in the midst of it`() async throws {
+    @Test func `newer state replaces a message that is being sent to a crowd`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             for n in 1...4 { try await world.show("aa0\(n)") }
@@ -79,7 +79,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a replica that dies leaves its shard to another, which repeats it with the same timestamp`()
+    @Test func `after a replica dies another one repeats its shard with the same timestamp`()
         async throws
     {
         try await withCrowds { world in
@@ -102,7 +102,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `answers prune tokens, and are counted`() async throws {
+    @Test func `answers remove invalid tokens, and are counted`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             for n in 1...4 { try await world.show("aa0\(n)") }
@@ -142,7 +142,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a token that comes late gets the newest content by itself, once`() async throws {
+    @Test func `a token that comes late gets the newest content once`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -164,7 +164,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `people who want few pushes get one a minute that does not ring, each by the pushes it had`()
+    @Test func `phones with few pushes get one silent push a minute, each by its own pushes`()
         async throws
     {
         try await withCrowds { world in
@@ -203,7 +203,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `who rests gets the newest of the minute, and what rings at once; who does not rest has each`()
+    @Test func `a resting phone gets the newest content of the minute and ringing alerts at once, and others get each message`()
         async throws
     {
         try await withCrowds { world in
@@ -235,7 +235,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a body that no token takes goes to the channel, is rejected for the tokens, and the answer warns`()
+    @Test func `a body too large for tokens goes to the channel, is rejected for tokens, and gives a warning`()
         async throws
     {
         try await withCrowds { world in
@@ -251,7 +251,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a body that no lane takes is refused before anything is queued`() async throws {
+    @Test func `a body that no lane accepts is refused before anything is queued`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.reach(by: .tokens)
@@ -260,7 +260,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `timestamps go on from the channel's, for an activity may have had it before`() async throws {
+    @Test func `timestamps continue the channel's, because an activity may have used it before`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             for _ in 0..<3 {

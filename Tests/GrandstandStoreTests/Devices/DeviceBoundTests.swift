@@ -32,7 +32,7 @@ struct DeviceBoundTests {
             """)
     }
 
-    @Test func `events without an audience of the app in its environment are as unknown as none`() async throws {
+    @Test func `events without an audience of the app in its environment count as unknown`() async throws {
         try await withPhones { phones in
             let own = try await phones.stores.put(.sample()).specification.key
             try await phones.stores.put(.sample("theirs", audiences: [.sample("com.example.Other")]))
@@ -63,7 +63,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `receipts of one installation have a number, by event and in all; those that are known count on`()
+    @Test func `the receipts of an installation are limited by event and in total, and known ones count`()
         async throws
     {
         try await withPhones { phones in
@@ -87,7 +87,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `of messages that no broadcast made the most shown are told, and no other's`() async throws {
+    @Test func `of messages without a broadcast only those shown most are reported`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.open()
             try await phones.stores.accept(.update())
@@ -106,7 +106,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `an installation that is forgotten has no receipts`() async throws {
+    @Test func `a forgotten installation has no receipts`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.put(.sample()).specification.key
             let id = try Phones.id()
@@ -138,7 +138,7 @@ struct DeviceBoundTests {
             topics: Set(try (0..<topics).map { _ in try #require(Topic(rawValue: text(length))) }))
     }
 
-    @Test func `the account of an app is the sum of what its installations hold, through all changes`() async throws {
+    @Test func `the account of an app is always the sum of what its installations use`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.put(.sample()).specification.key
             let ids = try (0..<3).map { _ in try Phones.id() }
@@ -176,7 +176,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `greedy installations take what is estimated, and others are registered all the same`() async throws {
+    @Test func `greedy installations reach the estimated limit, and others are still registered`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.put(.sample()).specification.key
             let ids = try (0..<200).map { _ in try Phones.id() }
@@ -217,7 +217,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `of an app so many installations are new in an hour`() async throws {
+    @Test func `the number of new installations of an app per hour is limited`() async throws {
         try await withPhones { phones in
             let store = PostgresInstallationStore(Database(phones.stores.pool), mostNew: 2)
             func put(_ id: InstallationID) async throws {

@@ -9,7 +9,7 @@ internal import Testing
 /// Late followers of an open start, and installations that take over a token that a start went to.
 @Suite(.timeLimit(.minutes(2)))
 struct LateFollowerTests {
-    @Test func `a late follower stands in the queue of each open run it follows, in the commit that says so`()
+    @Test func `a late follower is queued for each open start in the same commit`()
         async throws
     {
         try await withPhones { phones in
@@ -26,7 +26,7 @@ struct LateFollowerTests {
         }
     }
 
-    @Test func `an installation that cannot get a start, has had it, or changed nothing of it, does not queue`()
+    @Test func `an installation that cannot get a start, or got it, is not queued`()
         async throws
     {
         try await withPhones { phones in
@@ -59,7 +59,7 @@ struct LateFollowerTests {
     }
 
     /// An opening that has the lock lets the registration wait; when it is committed, the registration sees the run.
-    @Test func `a registration beside a run that is being opened waits for it and is queued`() async throws {
+    @Test func `a registration during the opening of a start waits for it and is queued`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -83,7 +83,7 @@ struct LateFollowerTests {
 
     @Test
     func
-        `an installation that takes a token over counts as started where its former holder does, else it waits in the queue`()
+        `an installation that takes over a token counts as started if the earlier owner was, otherwise it is queued`()
         async throws
     {
         try await withPhones { phones in

@@ -9,7 +9,7 @@ internal import Testing
 /// Receipts on PostgreSQL: what was sent beside what was shown.
 @Suite(.timeLimit(.minutes(2)))
 struct ReceiptStoreTests {
-    @Test func `what was shown stands beside what was sent, by clocks that were corrected`() async throws {
+    @Test func `receipts are compared with the sent messages by corrected clocks`() async throws {
         try await withPhones { phones in
             let stores = phones.stores
             let key = try await stores.open()
@@ -55,7 +55,7 @@ struct ReceiptStoreTests {
         }
     }
 
-    @Test func `without the secret nothing is recorded, and reports are within reach only`() async throws {
+    @Test func `without the secret nothing is recorded, and reports are only within reach`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.open()
             let id = try Phones.id()

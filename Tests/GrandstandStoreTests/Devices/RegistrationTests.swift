@@ -10,7 +10,7 @@ internal import Testing
 /// Registrations on PostgreSQL.
 @Suite(.timeLimit(.minutes(2)))
 struct RegistrationTests {
-    @Test func `what is registered comes back whole; what is left out is gone`() async throws {
+    @Test func `a registration is read completely, and what it leaves out is removed`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             let state = try Phones.state(3, topics: ["team:a", "league:b"])
@@ -25,7 +25,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `an app, an installation and a secret that are not the ones are refused, and change nothing`()
+    @Test func `an unknown app, another installation or a wrong secret is refused and changes nothing`()
         async throws
     {
         try await withPhones { phones in
@@ -59,7 +59,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a repeat writes nothing; once a day it says when it was seen`() async throws {
+    @Test func `a repeated registration writes nothing, except the day once`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             let state = try Phones.state(3)
@@ -79,7 +79,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `many that come together are each answered for themselves`() async throws {
+    @Test func `concurrent registrations are answered one by one`() async throws {
         try await withPhones { phones in
             let ids = try (0..<300).map { _ in try Phones.id() }
             let created = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -98,7 +98,7 @@ struct RegistrationTests {
     }
 
     /// Two stores are two replicas: no gathering makes one of what they bring.
-    @Test func `replicas that register the same installations and tokens at once end with each token in one place`()
+    @Test func `after concurrent registrations on several replicas each token has one owner`()
         async throws
     {
         try await withDatabase { test in
@@ -125,7 +125,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a token that was refused is used again when it is registered again; else its time stays`() async throws
+    @Test func `a refused token is used again when it is registered again, otherwise it keeps its time`() async throws
     {
         try await withPhones { phones in
             let id = try Phones.id()
@@ -146,7 +146,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a forgotten installation is forgotten whole, and may register anew with another secret`() async throws {
+    @Test func `a forgotten installation is removed completely, and may register again with another secret`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             try await phones.stores.put(.sample())
@@ -163,7 +163,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `an app that is deleted takes its installations along; its number is asked for anew`() async throws {
+    @Test func `a deleted app loses its installations, and a new one gets another number`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
@@ -181,7 +181,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `statistics count, and name no installation`() async throws {
+    @Test func `statistics have numbers and name no installation`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let ids = try (0..<3).map { _ in try Phones.id() }
@@ -204,7 +204,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `what was not seen for long goes, the oldest first, in steps`() async throws {
+    @Test func `installations not seen for long are removed in steps, the oldest first`() async throws {
         try await withDatabase { test in
             let phones = try await Phones(test)
             try await phones.stores.put(.sample())

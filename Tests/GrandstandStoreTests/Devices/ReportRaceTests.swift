@@ -13,7 +13,7 @@ struct ReportRaceTests {
         select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
         """
 
-    @Test func `an installation that is forgotten beside its report is not there, and no activity of it either`()
+    @Test func `an installation forgotten during its report is gone, and so are its activities`()
         async throws
     {
         try await withPhones { phones in
@@ -32,7 +32,7 @@ struct ReportRaceTests {
         }
     }
 
-    @Test func `a report that another transaction was in the way of is made again`() async throws {
+    @Test func `a report that another transaction disturbed is repeated`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -63,7 +63,7 @@ struct ReportRaceTests {
         }
     }
 
-    @Test func `a settlement takes activities in order of their numbers`() async throws {
+    @Test func `a settlement locks activities in the order of their numbers`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -102,7 +102,7 @@ struct ReportRaceTests {
         }
     }
 
-    @Test func `a token's former holder keeps what it has registered since the register was read`() async throws {
+    @Test func `an earlier owner of a token keeps what it registered meanwhile`() async throws {
         try await withPhones { phones in
             let (holder, taker) = (try Phones.id(), try Phones.id())
             try await phones.put(Phones.state(token: "aa"), of: holder)

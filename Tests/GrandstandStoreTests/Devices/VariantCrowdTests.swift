@@ -16,7 +16,7 @@ struct VariantCrowdTests {
 
     private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
 
-    @Test func `each token gets the content of its own variant, now and when it comes late`() async throws {
+    @Test func `each token gets the content of its own variant, also when it comes late`() async throws {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de", "fr"))
             let german = try await world.show("aa01", variant: "de")
@@ -38,7 +38,7 @@ struct VariantCrowdTests {
         }
     }
 
-    @Test func `tokens of a variant that was removed get the content of the audience that stands for it`() async throws
+    @Test func `tokens of a removed variant get the content of the audience that replaces it`() async throws
     {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de", "fr"))
@@ -65,7 +65,7 @@ struct VariantCrowdTests {
         }
     }
 
-    @Test func `one crowd is made, though there are several audiences beside it`() async throws {
+    @Test func `only one crowd is made, even with several audiences`() async throws {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de", "fr", nil))
             try await world.show("aa01")

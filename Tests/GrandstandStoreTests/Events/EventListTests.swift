@@ -13,7 +13,7 @@ struct EventListTests {
         }
     }
 
-    @Test func `pages in the order of creation, also of one moment, each event once`() async throws {
+    @Test func `events are paged in the order of creation, each once, even with equal times`() async throws {
         try await withStores { stores in
             for (key, step) in [("c", 0.0), ("a", 0), ("b", 0.000_001), ("e", 1), ("d", 0)] {
                 stores.clock.advance(by: step)
@@ -35,7 +35,7 @@ struct EventListTests {
         }
     }
 
-    @Test func `filters by state, kind, app without regard to case, and start`() async throws {
+    @Test func `events are filtered by state, kind, app in any case, and start`() async throws {
         try await withStores { stores in
             let hour = 3_600.0
             func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * hour) }
@@ -62,7 +62,7 @@ struct EventListTests {
         }
     }
 
-    @Test func `filters by the season in the metadata, as it was declared last, whatever else that holds`() async throws
+    @Test func `events are filtered by the season in their last declared metadata`() async throws
     {
         try await withStores { stores in
             func put(_ key: String, _ metadata: String?) async throws {

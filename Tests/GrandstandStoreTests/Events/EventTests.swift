@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct EventTests {
-    @Test func `put creates, then replaces; everything declared is read back, metadata byte for byte`() async throws {
+    @Test func `put creates and then replaces, and everything declared is read back, metadata byte for byte`() async throws {
         try await withStores { stores in
             let metadata = #"{ "b": 1.50e3, "a": "\u26bd" }"#
             var specification = try EventSpecification.sample(
@@ -42,7 +42,7 @@ struct EventTests {
         }
     }
 
-    @Test func `an app that is not known is pointed at, and nothing changes`() async throws {
+    @Test func `an unknown app is named, and nothing changes`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             var specification = try EventSpecification.sample(
@@ -60,7 +60,7 @@ struct EventTests {
         }
     }
 
-    @Test func `an event that is over stays as it is`() async throws {
+    @Test func `an event that is over cannot be changed`() async throws {
         try await withStores { stores in
             let ended = try await stores.open("ended")
             try await stores.accept(.end(), for: "ended")
@@ -82,7 +82,7 @@ struct EventTests {
         }
     }
 
-    @Test func `what waits for a removed audience is cancelled; one that comes back takes messages again`() async throws
+    @Test func `waiting messages of a removed audience are cancelled, and when it returns it accepts messages again`() async throws
     {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
@@ -103,7 +103,7 @@ struct EventTests {
     }
 
     @Test
-    func `one that comes back after its channel retired gets another; one that comes back after its end stays ended`()
+    func `an audience that returns after its channel retired gets another, and one with its own end stays ended`()
         async throws
     {
         try await withStores { stores in
@@ -130,7 +130,7 @@ struct EventTests {
         }
     }
 
-    @Test func `the state as SQL has it is the state as Swift has it, for every combination of moments`() async throws {
+    @Test func `SQL and Swift compute the same state for every combination of times`() async throws {
         let now = ManualClock().now
         let moments: [Date?] = [nil, now.addingTimeInterval(-1), now, now.addingTimeInterval(1)]
         let cases = moments.flatMap { startsAt in

@@ -21,7 +21,7 @@ struct LastEndTests {
         try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items
     }
 
-    @Test func `it goes in place of what waits, and the channel retires after it`() async throws {
+    @Test func `a last end replaces waiting messages, and the channel retires after it`() async throws {
         try await withStores { stores in
             try await stores.open()
             let waiting = try await stores.accept(.update(#"{"n":1}"#, alert: #"{"title":"x"}"#))
@@ -43,7 +43,7 @@ struct LastEndTests {
     }
 
     @Test(arguments: [true, false])
-    func `one that is over without it is told so, as long as anybody could get it; reopened, it goes`(_ byClock: Bool)
+    func `without a last end the answer names the audiences, and after a reopening an end can be sent`(_ byClock: Bool)
         async throws
     {
         try await withStores { stores in
@@ -73,7 +73,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `of an event that is over and has no channel any more, nobody can get it`() async throws {
+    @Test func `if an event is over and its channel is gone nobody can get an end`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.events.cancel(.sample(), now: stores.now)
@@ -83,7 +83,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `a channel that was not made has no followers: none is made for an end`() async throws {
+    @Test func `a channel that was never made has no followers, and none is made for an end`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await cancel(stores)
@@ -93,7 +93,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `activities with tokens get it, though their audience's channel was not made`() async throws {
+    @Test func `activities with tokens get the end, even if the channel was never made`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             try await stores.put(.sample())
@@ -108,7 +108,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `activities with tokens that got none are told of, too`() async throws {
+    @Test func `activities with tokens that got no end are named, too`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             try await stores.put(.sample())
@@ -130,7 +130,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `activities with tokens get it, too`() async throws {
+    @Test func `the activities of a crowd get the last end, too`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             try await stores.open()
@@ -142,7 +142,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `it can be withdrawn while it waits: then nothing goes, and the event stays cancelled`() async throws {
+    @Test func `a waiting last end can be withdrawn, and the event stays cancelled`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -157,7 +157,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `it is taken back with the cancellation`() async throws {
+    @Test func `reopening the event withdraws the last end`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))

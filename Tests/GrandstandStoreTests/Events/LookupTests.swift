@@ -15,7 +15,7 @@ struct LookupTests {
             topic: topic, in: environment, .sample(key), contentState: contentState, now: stores.now)
     }
 
-    @Test func `pending, active, retiring, deleted: the channel is named while it can be followed`() async throws {
+    @Test func `a lookup names the channel while it can be followed`() async throws {
         try await withStores { stores in
             let starts = stores.now.addingTimeInterval(60)
             let ends = stores.now.addingTimeInterval(120)
@@ -39,7 +39,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `a channel that Apple lost is not named; its replacement is, at once`() async throws {
+    @Test func `a channel that Apple lost is not named, but its replacement is`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 1)
@@ -67,7 +67,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `the newest accepted content, with the lowest timestamp that it can get, only when asked for`()
+    @Test func `on request a lookup has the newest accepted content with its lowest possible timestamp`()
         async throws
     {
         try await withStores { stores in
@@ -84,7 +84,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `an audience that got its end has nothing to follow but its last content; the other goes on`()
+    @Test func `an audience that got its end has only its last content, and the other continues`()
         async throws
     {
         try await withStores { stores in
@@ -107,7 +107,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `another environment, another app, another event: nothing`() async throws {
+    @Test func `another environment, app or event is not found`() async throws {
         try await withStores { stores in
             try await stores.open()
             let misses = [

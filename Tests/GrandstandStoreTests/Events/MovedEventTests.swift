@@ -37,7 +37,7 @@ struct MovedEventTests {
         return [event?.state, lookup?.state]
     }
 
-    @Test func `a message that counts from the start moves with its event, and goes at its new time`() async throws {
+    @Test func `a message relative to the start moves with its event and is sent at its new time`() async throws {
         try await withStores { stores in
             _ = try await put(stores, startsAt: 3_600)
             try await stores.provision()
@@ -62,7 +62,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `one with a time of its own stays, and the organiser is told once`() async throws {
+    @Test func `a message with a fixed time stays, and the organiser is warned once`() async throws {
         try await withStores { stores in
             _ = try await put(stores, startsAt: 3_600, endsAt: 9_000)
             let at = stores.now.addingTimeInterval(3_000)
@@ -81,7 +81,7 @@ struct MovedEventTests {
     }
 
     @Test
-    func `without a start that is known it is refused; a preview says its time; many are decided each on its own`()
+    func `without a known start a relative message is refused, and a preview shows its time`()
         async throws
     {
         try await withStores { stores in
@@ -103,7 +103,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `declared again with a fraction of a second, an event has not moved`() async throws {
+    @Test func `an event declared again with a fraction of a second has not moved`() async throws {
         try await withStores { stores in
             for (key, text) in [("a", "2026-11-21T20:45:00.1Z"), ("b", "2026-11-21T20:45:00.123456789Z")] {
                 let startsAt: Date = try #require(RFC3339.date(text))
@@ -115,7 +115,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `a match that is postponed after its first update is scheduled until it begins again`() async throws {
+    @Test func `a match postponed after its first update is scheduled until it begins again`() async throws {
         try await withStores { stores in
             _ = try await put(stores, startsAt: -60)
             try await stores.provision()
@@ -138,7 +138,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `an audience that is removed without an end is told with its channel; one that got it is not`()
+    @Test func `removing an audience without an end warns with its channel, and with an end it does not`()
         async throws
     {
         try await withStores { stores in
@@ -160,7 +160,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `activities with tokens are told when their app's last audience goes`() async throws {
+    @Test func `a warning names activities with tokens when their app's last audience is removed`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             let other = try Audience.sample("com.example.Other")
@@ -172,7 +172,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `a message to a channel that has no place says so, until it has one`() async throws {
+    @Test func `a message to a channel without a place says so until it has one`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.open("first")

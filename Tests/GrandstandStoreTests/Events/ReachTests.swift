@@ -18,7 +18,7 @@ struct ReachTests {
 
     private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
 
-    @Test func `an event is within reach when all its audiences are; one without any is in the reach of all apps only`()
+    @Test func `an event is within reach if all its audiences are, and one without any only for keys of all apps`()
         throws
     {
         let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
@@ -31,7 +31,7 @@ struct ReachTests {
         #expect(!AppReach.only([]).covers(event: Self.match, of: both))
     }
 
-    @Test func `a prefix narrows a reach to the events whose keys begin like it, and to what it is part of`() throws {
+    @Test func `a prefix limits a key to events whose keys begin with it, and to those it is part of`() throws {
         let app = [try BundleID.sample(Self.a)]
         let cup = AppReach(of: app, eventKeyPrefix: try .sample("cup."))
         #expect(try cup.covers(event: .sample("cup.final"), of: app))
@@ -47,7 +47,7 @@ struct ReachTests {
         #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")) != .all)
     }
 
-    @Test func `within a prefix that keys are bound to no other bound key declares, and names do not tell`()
+    @Test func `within another key's prefix no key may declare events, and names reveal nothing`()
         async throws
     {
         try await withStores { stores in
@@ -140,7 +140,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `keys of other apps have no prefix that overlaps, and one of more than organise has none`() async throws
+    @Test func `keys of other apps cannot have overlapping prefixes, and only keys that organise have one`() async throws
     {
         try await withStores { stores in
             try await stores.apps.put(.sample(Self.a))
@@ -165,7 +165,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `a scheduled broadcast, which has no deliveries, is its event's: others neither see nor withdraw it`()
+    @Test func `a scheduled broadcast belongs to its event, and others can neither see nor withdraw it`()
         async throws
     {
         try await withStores { stores in
@@ -182,7 +182,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `what goes to a channel without an event is its app's`() async throws {
+    @Test func `a broadcast to a channel without an event belongs to its app`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample(Self.a))
             try await stores.apps.put(.sample(Self.b))
@@ -208,7 +208,7 @@ struct ReachTests {
 
     @Test
     func
-        `an app that was removed sees nothing more of the event, and the event's app nothing of what went to that one`()
+        `a removed app sees nothing more of the event, and the event's app nothing of what was sent to it`()
         async throws
     {
         try await withStores { stores in
@@ -231,7 +231,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `lists have events and apps within reach only, and their cursors name no others`() async throws {
+    @Test func `lists and their cursors contain only events and apps within reach`() async throws {
         try await withStores { stores in
             try await stores.put(.sample("a", audiences: audiences(Self.a)))
             try await stores.put(.sample("b", audiences: audiences(Self.b)))
@@ -251,7 +251,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `a PUT that races with another app's creation waits for it, and takes nothing over`() async throws {
+    @Test func `a PUT during another app's creation waits for it and takes nothing over`() async throws {
         try await withStores { stores in
             for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
             let own = try reach(Self.b)
@@ -298,7 +298,7 @@ struct ReachTests {
         }
     }
 
-    @Test func `sending to an event is decided with its audiences locked; importing into one, too`() async throws {
+    @Test func `sending and importing check the reach with the event's audiences locked`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a, Self.b))
             let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: try reach(Self.a))

@@ -10,7 +10,7 @@ internal import Testing
 /// What events of a season declare: when their channels open, and what their messages have.
 @Suite(.timeLimit(.minutes(2)))
 struct SeasonTests {
-    @Test func `a fixture that moves takes the opening of its channel with it`() async throws {
+    @Test func `when a fixture moves the opening of its channel moves, too`() async throws {
         try await withStores { stores in
             func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * 3_600) }
             let kickOff = at(30)
@@ -40,7 +40,7 @@ struct SeasonTests {
             })
     }
 
-    @Test func `overdue are those that hold a channel and should have ended, or given it back`() async throws {
+    @Test func `events that hold a channel too long are overdue`() async throws {
         try await withStores { stores in
             func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * 3_600) }
             try await stores.put(.sample("late", endsAt: at(2)))
@@ -74,7 +74,7 @@ struct SeasonTests {
     private let defaults = EventDefaults(
         priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
 
-    @Test func `messages have their event's defaults, at once and through a claim; what they say themselves wins`()
+    @Test func `messages get their event's defaults, directly or by a claim, unless they have their own values`()
         async throws
     {
         try await withStores { stores in
@@ -100,7 +100,7 @@ struct SeasonTests {
         }
     }
 
-    @Test func `what leaves with its acceptance has them as well`() async throws {
+    @Test func `a message sent with its acceptance has the defaults, too`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.put(.sample(defaults: defaults))
@@ -114,7 +114,7 @@ struct SeasonTests {
         }
     }
 
-    @Test func `what is scheduled has them as they are at its time`() async throws {
+    @Test func `a scheduled message gets the defaults of its time`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(defaults: defaults))
             try await stores.provision()

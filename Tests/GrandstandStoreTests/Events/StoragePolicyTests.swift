@@ -23,7 +23,7 @@ struct StoragePolicyTests {
         try await stores.provision()
     }
 
-    @Test func `the old channel retires, the new one takes what comes, lookups show what they showed`() async throws {
+    @Test func `the old channel retires, the new one gets the messages, and lookups show the same content`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let old = try await stores.channel()
@@ -53,7 +53,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `what waits goes to the new channel, in order, with the expiration that it takes`() async throws {
+    @Test func `waiting messages go to the new channel in order, with its expiration`() async throws {
         try await withStores { stores in
             try await stores.open()
             let alert = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
@@ -74,7 +74,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `the other way round it is stored until it expires, unless its organiser said otherwise`() async throws {
+    @Test func `in the other direction a message is stored until it expires, unless its organiser set this`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             var once = BroadcastRequest.update(alert: "{}")
@@ -89,7 +89,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `an attempt that may have reached the old channel goes to the new one as another message`() async throws
+    @Test func `an attempt that may have reached the old channel is sent to the new one as another message`() async throws
     {
         try await withStores { stores in
             try await stores.open()
@@ -106,7 +106,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `a change that is taken back before the channel retired keeps it`() async throws {
+    @Test func `a change that is undone before the channel retired keeps the channel`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -121,7 +121,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `one that was removed between two policies takes its channel up again`() async throws {
+    @Test func `an audience removed between two policies gets its channel back`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.open(audiences: [stored.get(), kept])
@@ -137,7 +137,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `what goes after all has the new expiration, too`() async throws {
+    @Test func `a message that is sent after all has the new expiration, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -150,7 +150,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `who declares another policy is told of the followers that it costs`() async throws {
+    @Test func `a change of the policy warns with the number of followers that are lost`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.put(.sample(audiences: [stored.get(), kept]))
@@ -169,7 +169,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `the audit log says which audience gets another channel, to its app`() async throws {
+    @Test func `the audit log shows the app which audience gets another channel`() async throws {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.open(audiences: [stored.get(), kept])

@@ -33,7 +33,7 @@ struct VariantTests {
         return channels
     }
 
-    @Test func `each has a channel, and a place of the quota; lookups tell which`() async throws {
+    @Test func `each variant has a channel and a place in the quota, and lookups name it`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             let channels = try await channels(stores)
@@ -57,7 +57,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `one broadcast says something else to each`() async throws {
+    @Test func `one broadcast has a different content for each variant`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             let channels = try await channels(stores)
@@ -86,7 +86,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `an alert of one variant goes on with the newest content of that variant`() async throws {
+    @Test func `an alert of one variant is sent with the newest content of that variant`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(["de", "fr"]))
             try await stores.accept(.update(#"{"n":1}"#, byVariant: ["de": (nil, #"{"title": "Tor!"}"#)]))
@@ -103,7 +103,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `a scheduled one keeps what it says to each, and selectors choose`() async throws {
+    @Test func `a scheduled broadcast keeps the content of each variant and its selectors`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             var request = try BroadcastRequest.update(
@@ -132,7 +132,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `what the event does not have is refused, also one that is over; an end is its variant's own`()
+    @Test func `a variant that the event does not have, or that is over, is refused, and an end is for its variant only`()
         async throws
     {
         try await withStores { stores in
@@ -152,7 +152,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `another priority touches no channel, another policy only its variant's`() async throws {
+    @Test func `a new priority changes no channel, and a new policy only its variant's`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             let before = try await ledger(stores)
@@ -190,7 +190,7 @@ struct VariantTests {
         ).map { try $0.decode(String.self, "line") }
     }
 
-    @Test func `one that goes takes its channel along, and has it again when it comes back`() async throws {
+    @Test func `a removed variant takes its channel along, and gets it back when it returns`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             let channels = try await channels(stores)
@@ -208,7 +208,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `a channel that Apple lost is replaced for its variant, and one that is back serves it`() async throws {
+    @Test func `a lost channel is replaced for its variant, and one that is listed again serves it`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(["de", "fr"]))
             let channels = try await channels(stores, ["de", "fr"]).compactMap(\.self)
@@ -226,7 +226,7 @@ struct VariantTests {
         }
     }
 
-    @Test func `an imported channel is for the variant that is named`() async throws {
+    @Test func `an imported channel is for the named variant`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(audiences: audiences(["de", "fr"])))
             func take(_ channelID: String, _ variant: String?) async throws -> Channel {

@@ -11,7 +11,7 @@ internal import Testing
 /// What metrics tell of the database, by one replica at a time.
 @Suite(.timeLimit(.minutes(2)))
 struct GaugeStoreTests {
-    @Test func `one of two replicas leads, until it resigns or its lease ends by the database's clock`() async throws {
+    @Test func `one of two replicas has the lease until it resigns or the lease ends by the database's clock`() async throws {
         try await withDatabase { test in
             let store = PostgresGaugeStore(test.database)
             let (one, two) = (UUID(), UUID())
@@ -29,7 +29,7 @@ struct GaugeStoreTests {
         }
     }
 
-    @Test func `what waits is told by environment and state, the oldest by when it was accepted`() async throws {
+    @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in
             let store = PostgresGaugeStore(Database(stores.pool))
             let empty = try await store.backlog(now: stores.now)
@@ -50,7 +50,7 @@ struct GaugeStoreTests {
         }
     }
 
-    @Test func `what ends is counted when it is committed, once, and not when it is undone`() async throws {
+    @Test func `ended messages are counted once when they are committed, and not if they are undone`() async throws {
         try await withDatabase { test in
             let counted = Mutex<[Occurrence]>([])
             let database = Database(test.pool, counting: { one in counted.withLock { $0.append(one) } })

@@ -15,7 +15,7 @@ struct LedgerHistoryTests {
         "receipts",
     ]
 
-    @Test func `an event that is over goes with all that is its own, and its key may be declared anew`() async throws {
+    @Test func `an old event is removed with all its data, and its key can be declared again`() async throws {
         try await withStores { stores in
             let empty = try await Self.rows(stores)
             try await Self.play(stores, "match-1")
@@ -38,7 +38,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    @Test func `what is live, to come, scheduled, retiring or at Apple stays, however old`() async throws {
+    @Test func `what is live, planned, scheduled, retiring or at Apple stays, however old`() async throws {
         try await withStores { stores in
             let later = stores.now.addingTimeInterval(4 * Self.month)
             try await stores.open("live")
@@ -69,7 +69,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    @Test func `channels that an event had before go, and so do lanes of audiences that were taken away`() async throws
+    @Test func `an event's earlier channels and the lanes of removed audiences are removed`() async throws
     {
         try await withStores { stores in
             let second = try Audience.sample("com.example.Other")
@@ -91,7 +91,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    @Test func `a million starts go some at a time, the event after the last of them`() async throws {
+    @Test func `a million starts are removed in steps, and the event after the last`() async throws {
         try await withStores { stores in
             try await Self.play(stores, "match-1")
             try await Self.addRows(stores, "match-1", starts: 12_000)
@@ -108,7 +108,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    @Test func `keys that are revoked or ran out long ago go, those in use stay`() async throws {
+    @Test func `keys that were revoked or expired long ago are removed, others stay`() async throws {
         try await withStores { stores in
             for name in ["kept", "revoked"] {
                 _ = try await stores.keys.create(name: name, scopes: [.lookup], bundleID: nil, by: .commandLine)

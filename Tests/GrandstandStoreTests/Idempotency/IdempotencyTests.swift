@@ -53,7 +53,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `duplicates at once, through two replicas, do the work once and all get its answer`() async throws {
+    @Test func `concurrent duplicates on two replicas do the work once, and all get its answer`() async throws {
         try await withStores { stores in
             let replicas = [
                 PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
@@ -77,7 +77,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `work that fails leaves nothing, and may be tried again`() async throws {
+    @Test func `work that fails leaves nothing and can be repeated`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let kind = try await problem {
@@ -93,7 +93,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `duplicates at once of a request that is refused at first: one is carried out, the rest get its answer`()
+    @Test func `after a refusal one of several concurrent duplicates is carried out, and the others get its answer`()
         async throws
     {
         try await withStores { stores in
@@ -127,7 +127,7 @@ struct IdempotencyTests {
     }
 
     @Test(arguments: [Problem(.eventNotFound, "Create it first."), Problem(.storeUnavailable, "gone", retryAfter: 1)])
-    func `steps that are refused before anything was begun leave the key free, for another body, too`(
+    func `after a refusal before any step the key is free, also for another body`(
         _ refusal: Problem
     ) async throws {
         try await withStores { stores in
@@ -146,7 +146,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `steps that are refused after something was begun are asked for that thing, and belong to their body`()
+    @Test func `after a refusal following a step the key belongs to its body and to what was begun`()
         async throws
     {
         try await withStores { stores in
@@ -167,7 +167,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `a part of the work that fails and is caught undoes that part only`() async throws {
+    @Test func `a failed part of the work that is caught undoes only that part`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) {
@@ -181,7 +181,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `another body under the same key is refused; another caller's key is another`() async throws {
+    @Test func `another body with the same key is refused, and each caller has its own keys`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
@@ -198,7 +198,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `after a day a key is free again, and the janitor forgets it`() async throws {
+    @Test func `after a day a key is free again and is removed`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
@@ -213,7 +213,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `what is kept cannot be read without the caller's secret`() async throws {
+    @Test func `a stored answer cannot be read without the caller's secret`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { Self.answer("gs_newsecret") }
@@ -239,7 +239,7 @@ struct IdempotencyTests {
         return try await stores.channels.reserve(draft, now: stores.now, leasedUntil: stores.now + 5).channel.id
     }
 
-    @Test func `after a crash in the middle, the repetition hears of what was begun`() async throws {
+    @Test func `after a crash a repetition learns what was begun`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let store = PostgresIdempotencyStore(Database(stores.pool))
@@ -270,7 +270,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `steps that fail may be tried again at once`() async throws {
+    @Test func `failed steps can be repeated at once`() async throws {
         try await withStores { stores in
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let kind = try await problem {

@@ -15,7 +15,7 @@ struct CachedKeyTests {
         return cached
     }
 
-    @Test func `keys need no database, until a reading finds one revoked`() async throws {
+    @Test func `keys are checked without the database, until a reading finds one revoked`() async throws {
         try await withStores { stores in
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let (_, other) = try await stores.keys.create(name: "o", scopes: [.admin], bundleID: nil)
@@ -31,7 +31,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test func `that keys cannot be read is told, and that they can`() async throws {
+    @Test func `an outage of key readings is logged, and so is its end`() async throws {
         let lines = LogLines()
         try await withStores { stores in
             let cached = CachedKeyStore(
@@ -55,7 +55,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test func `a key that was made a moment ago is known as soon as it is used`() async throws {
+    @Test func `a new key is known as soon as it is used`() async throws {
         try await withStores { stores in
             let cached = await cached(stores)
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
@@ -67,7 +67,7 @@ struct CachedKeyTests {
 
     @Test
     func
-        `without the database keys are let in for ten minutes, used before or not; an unknown one is not called wrong`()
+        `without the database keys are accepted for ten minutes, and an unknown key is not called wrong`()
         async throws
     {
         try await withStores { stores in
@@ -84,7 +84,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test func `a confirmation counts only when no change waits to be read`() async throws {
+    @Test func `a confirmation counts only if no change waits to be read`() async throws {
         try await withStores { stores in
             let (_, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let cached = await cached(stores)
@@ -99,7 +99,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test func `a flood of wrong keys does not lock out a right one that memory does not have`() async throws {
+    @Test func `many wrong keys do not block a valid one that is not in memory`() async throws {
         try await withStores { stores in
             let cached = await cached(stores)
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)

@@ -8,7 +8,7 @@ internal import Testing
 
 /// The life of keys.
 struct KeyLedgerTests {
-    @Test func `a key that expires opens until then, on the database's clock`() async throws {
+    @Test func `a key works until it expires by the database's clock`() async throws {
         try await withStores { stores in
             let now = Date()
             let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: now + 3_600)
@@ -21,7 +21,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `after a rotation both secrets open until the overlap ends, and the new one goes on`() async throws {
+    @Test func `after a rotation both secrets work until the overlap ends, and then only the new one`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let draft = KeyDraft(name: "k", scopes: [.organise, .lookup], reach: .only([try .sample()]))
@@ -46,7 +46,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `a rotation does not prolong what was limited`() async throws {
+    @Test func `a rotation does not extend a limited key`() async throws {
         try await withStores { stores in
             let expiresAt = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 30)
             let draft = KeyDraft(name: "k", scopes: [.lookup], expiresAt: expiresAt)
@@ -58,7 +58,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `pages hold every key once, the newest first; those of one app are told apart`() async throws {
+    @Test func `pages contain every key once, the newest first, and can be limited to one app`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let own = try BundleID.sample()
@@ -80,7 +80,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `a key of two apps is listed to keys that reach both, and goes on for one when the other goes`()
+    @Test func `a key of two apps is listed for keys with both, and keeps one app when the other is deleted`()
         async throws
     {
         try await withStores { stores in
@@ -102,7 +102,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `an app that is not registered, or a second one for a device key, is refused`() async throws {
+    @Test func `an unknown app, or a second app for a device key, is refused`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample("com.example.A"))
             let reach = AppReach.only([try .sample("com.example.A"), try .sample("com.example.B")])
@@ -119,7 +119,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `last uses are written together; an older one changes nothing, a key that is gone is skipped`()
+    @Test func `last uses are written together, older ones change nothing, and missing keys are skipped`()
         async throws
     {
         try await withStores { stores in
@@ -134,7 +134,7 @@ struct KeyLedgerTests {
         }
     }
 
-    @Test func `two hashes are compared over all their bytes, and kept as they are`() throws {
+    @Test func `hashes are compared over all their bytes, and stored unchanged`() throws {
         let hash = SecretHash(of: "secret")
         #expect(SecretHash(hash.bytes) == hash)
         for place in 0..<32 {

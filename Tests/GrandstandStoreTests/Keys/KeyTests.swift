@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct KeyTests {
-    @Test func `a key opens until it is revoked, once`() async throws {
+    @Test func `a key works until it is revoked, and is revoked once`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let (key, secret) = try await stores.keys.create(
@@ -28,7 +28,7 @@ struct KeyTests {
         }
     }
 
-    @Test func `only a hash of the secret is kept: no column of the row holds more than its first characters`()
+    @Test func `only a hash of the secret is stored, and its first characters`()
         async throws
     {
         try await withStores { stores in
@@ -46,7 +46,7 @@ struct KeyTests {
         }
     }
 
-    @Test func `every secret is another`() async throws {
+    @Test func `every secret is different`() async throws {
         try await withStores { stores in
             var secrets: Set<String> = []
             for n in 1...20 {
@@ -57,7 +57,7 @@ struct KeyTests {
         }
     }
 
-    @Test func `a key for an app that is not known`() async throws {
+    @Test func `a key for an unknown app is refused`() async throws {
         try await withStores { stores in
             let kind = try await problem {
                 try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: .sample())

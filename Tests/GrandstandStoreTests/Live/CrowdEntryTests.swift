@@ -9,7 +9,7 @@ internal import Testing
 /// A crowd is one entry in everything that is reported.
 @Suite(.timeLimit(.minutes(1)))
 struct CrowdEntryTests {
-    @Test func `live views and webhooks count a crowd once, by what is not settled yet`() async throws {
+    @Test func `live views and webhooks count a crowd once, by its unsettled deliveries`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             let hooks = Hooks(stores)

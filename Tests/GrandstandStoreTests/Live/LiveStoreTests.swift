@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LiveStoreTests {
-    @Test func `a board shows the newest broadcasts and what has become of them`() async throws {
+    @Test func `a board shows the newest broadcasts and their states`() async throws {
         try await withStores { stores in
             let store = PostgresLiveStore(Database(stores.pool))
             try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
@@ -28,7 +28,7 @@ struct LiveStoreTests {
         }
     }
 
-    @Test func `a board within reach has neither events of others nor what went to others`() async throws {
+    @Test func `a board has only events and messages within reach`() async throws {
         try await withStores { stores in
             let store = PostgresLiveStore(Database(stores.pool))
             try await stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])

@@ -80,7 +80,7 @@ struct LocalChangeTests {
     ]
 
     @Test(arguments: LocalChangeTests.changes)
-    func `the next lookup tells of it`(_ change: Change) async throws {
+    func `the next lookup shows the change`(_ change: Change) async throws {
         try await withDeafReplica { stores, replica, start in
             try await change.prepare(stores)
             try await start()
@@ -96,7 +96,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test func `what was undone leaves the answer as it is`() async throws {
+    @Test func `a change that was undone leaves the answer as it is`() async throws {
         try await withDeafReplica { stores, replica, start in
             try await stores.open()
             try await start()
@@ -113,7 +113,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test func `a key that is revoked or replaced while another request uses it opens nothing after the commit`()
+    @Test func `a key revoked or replaced during another request is refused after the commit`()
         async throws
     {
         try await withDeafReplica { stores, _, _ in

@@ -47,7 +47,7 @@ struct LookupContentsTests {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    @Test func `a crowd that asks while a query is under way is one more query, with each name once`() async throws {
+    @Test func `callers during a query share one more query, with each name once`() async throws {
         let events = Events()
         let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()
@@ -69,7 +69,7 @@ struct LookupContentsTests {
         }
     }
 
-    @Test func `one query carries a bounded number of names; its failure goes to the callers that waited for it`()
+    @Test func `one query has a limited number of names, and its failure goes to the callers that waited for it`()
         async throws
     {
         let events = Events()
@@ -105,7 +105,7 @@ struct LookupContentsTests {
         }
     }
 
-    @Test func `more than ten thousand callers do not wait: they are told when to come again`() async throws {
+    @Test func `more than ten thousand callers do not wait, but must retry later`() async throws {
         let events = Events()
         let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
         var asked = events.asked.stream.makeAsyncIterator()

@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct LookupSourceTests {
-    @Test func `records say what a lookup in the database says, event by event and page by page`() async throws {
+    @Test func `records have the same content as a lookup in the database, by event and by page`() async throws {
         try await withStores { stores in
             let source = PostgresLookupSource(Database(stores.pool))
             try await stores.open("match-1")
@@ -94,7 +94,7 @@ struct LookupSourceTests {
         "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
         "update channels set attempts = 3, changed_at = now()",
     ])
-    func `what an answer does not show is not announced`(_ sql: String) async throws {
+    func `a change that no answer shows is not announced`(_ sql: String) async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
@@ -102,7 +102,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `a table that is emptied changes everything`() async throws {
+    @Test func `truncating a table announces that everything changed`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query("truncate events cascade") }
@@ -110,7 +110,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `the service's own changes are announced; a broadcast that changes no answer is not`() async throws {
+    @Test func `the service's own changes are announced, except broadcasts that change no answer`() async throws {
         try await withStores { stores in
             let derby = LookupChange.Subject.event(try .sample("match-1"))
             let made = try await announced(stores) { try await stores.open("match-1") }
@@ -125,7 +125,7 @@ struct LookupSourceTests {
     }
 
     @Test
-    func `a channel without a place is announced with each attempt, and its records say why, as the database does`()
+    func `a channel without a place is announced at each attempt, with the reason`()
         async throws
     {
         try await withStores { stores in
@@ -158,7 +158,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `an end for one audience is announced, and closes its records alone; withdrawn, it opens them again`()
+    @Test func `an end for one audience is announced and closes only that audience, until it is withdrawn`()
         async throws
     {
         try await withStores { stores in
@@ -185,7 +185,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `a transaction that began earlier and commits later is not lost to the journal's reader`() async throws {
+    @Test func `a transaction that began earlier and commits later is still found in the journal`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.open("match-2")
@@ -204,7 +204,7 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `what was rolled back is neither announced nor in the journal`() async throws {
+    @Test func `a change that was rolled back is neither announced nor in the journal`() async throws {
         struct Rollback: Error {}
         try await withStores { stores in
             try await stores.open("match-1")

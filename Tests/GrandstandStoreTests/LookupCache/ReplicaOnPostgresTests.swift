@@ -13,7 +13,7 @@ internal import Testing
 /// A replica's memory on a real database whose rows change under it.
 @Suite(.timeLimit(.minutes(3)))
 struct ReplicaOnPostgresTests {
-    @Test func `a change is known after its commit, on both of two replicas`() async throws {
+    @Test func `after a commit both of two replicas know the change`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { one in
@@ -28,7 +28,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test func `an event that is deleted and made anew is the new one`() async throws {
+    @Test func `an event that is deleted and created again is the new one`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
@@ -48,7 +48,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test func `announcements that never come leave a gap, and the journal fills it`() async throws {
+    @Test func `changes without announcements are found in the journal`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.open("match-2")
@@ -74,7 +74,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test func `a lost LISTEN connection is taken up again, and everything is read`() async throws {
+    @Test func `after the LISTEN connection is lost it is opened again, and everything is read`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
@@ -97,7 +97,7 @@ struct ReplicaOnPostgresTests {
     }
 
     @Test
-    func `a storm of changes while everything is read: nothing is late meanwhile, and nothing is missing afterwards`()
+    func `during many changes while everything is read nothing is late or missing`()
         async throws
     {
         try await withStores { stores in
@@ -148,7 +148,7 @@ struct ReplicaOnPostgresTests {
         }
     }
 
-    @Test func `keys follow the same journal: made, revoked, and emptied by hand`() async throws {
+    @Test func `keys use the same journal when they are created, revoked or deleted by hand`() async throws {
         try await withStores { stores in
             let keys = CachedKeyStore(stores.keys, now: { stores.now })
             let running = Task { await keys.run() }

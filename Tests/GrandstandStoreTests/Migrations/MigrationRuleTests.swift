@@ -28,7 +28,7 @@ struct MigrationRuleTests {
         #expect(passes, "\(said)")
     }
 
-    @Test func `one that removes or demands something names the builds that may go on, or does not pass`() async throws
+    @Test func `a migration that removes or requires something must name the builds that may still run`() async throws
     {
         let breaking = [
             ("alter table things drop column name;", "takes away: things, column name text"),
@@ -63,7 +63,7 @@ struct MigrationRuleTests {
         }
     }
 
-    @Test func `one that stops the service while it works on a large table does not pass`() async throws {
+    @Test func `a migration that blocks the service on a large table is refused`() async throws {
         let stopping = [
             ("create index on things (name);", "nobody can write while it builds an index of: things"),
             (
@@ -89,7 +89,7 @@ struct MigrationRuleTests {
     }
 
     @Test(arguments: [0, 3])
-    func `who may go on is told up to the migration itself, and never taken back`(least: Int) async throws {
+    func `the oldest allowed build is at most the migration itself, and never decreases`(least: Int) async throws {
         let (passes, said) = try await check(["update schema_compatibility set least = \(least);"])
         #expect(!passes && said.contains("from 1 to \(least)"), "\(said)")
     }

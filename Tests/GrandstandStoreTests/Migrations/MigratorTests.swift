@@ -14,7 +14,7 @@ struct MigratorTests {
         Migration(version: version, name: "next", sql: "create table next (id integer);")
     }
 
-    @Test func `the program carries the files of migrations, in order and byte for byte`() throws {
+    @Test func `the program contains the migration files in order and byte for byte`() throws {
         let folder = URL(filePath: #filePath).appending(path: "../../../../migrations").standardized
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "sql" }
@@ -24,7 +24,7 @@ struct MigratorTests {
         #expect(Migration.all.map(\.version) == Array(1...files.count))
     }
 
-    @Test func `an empty database becomes current; the second time there is nothing to do`() async throws {
+    @Test func `an empty database becomes current, and a second run does nothing`() async throws {
         try await withDatabase(.empty) { test in
             let migrator = Migrator(test.pool)
             let before = try await migrator.status()
@@ -35,7 +35,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `only what is missing is applied`() async throws {
+    @Test func `only missing migrations are applied`() async throws {
         try await withDatabase { test in
             let migrator = Migrator(test.pool, migrations: Migration.all + [next])
             let before = try await migrator.status()
@@ -46,7 +46,7 @@ struct MigratorTests {
     }
 
     @Test
-    func `several at once: one works, the others wait and find nothing to do, also on a pool of one connection each`()
+    func `of several concurrent runs one works, and the others wait and do nothing`()
         async throws
     {
         try await withDatabase(.empty) { test in
@@ -73,7 +73,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a database that is ahead is refused and left alone`() async throws {
+    @Test func `a newer database is refused and not changed`() async throws {
         try await withDatabase { test in
             _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
             let older = Migrator(test.pool)
@@ -88,7 +88,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a newer database that says this build may use it is usable, and there is nothing to do`() async throws {
+    @Test func `a newer database that allows this build is used without changes`() async throws {
         try await withDatabase { test in
             _ = try await Migrator(test.pool, migrations: Migration.all + [next]).migrate()
             let older = Migrator(test.pool)
@@ -100,7 +100,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a migration whose text changed after it was applied is refused, and the lock is free again`()
+    @Test func `a migration whose text changed after it was applied is refused, and the lock is released`()
         async throws
     {
         try await withDatabase { test in
@@ -114,7 +114,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a database from before the first release is refused in one sentence that says what to do`() async throws
+    @Test func `a database from before the first release is refused with what to do`() async throws
     {
         try await withDatabase { test in
             try await test.pool.query("update schema_migrations set name = '0001_initial', checksum = 'other'")
@@ -127,7 +127,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a migration that fails leaves nothing of itself, and what came before it stays`() async throws {
+    @Test func `a failed migration leaves nothing of itself, and earlier ones stay`() async throws {
         try await withDatabase(.empty) { test in
             let bad = Migration(
                 version: version + 1, name: "bad", sql: "create table half (id integer); select nonsense;")
@@ -147,7 +147,7 @@ struct MigratorTests {
     /// Waits that a test can afford.
     private static let short = Migrator.Waits(lock: .milliseconds(30), pause: .milliseconds(30), all: .seconds(60))
 
-    @Test func `a long reader holds up the migration, and nobody else`() async throws {
+    @Test func `a long-running reader delays the migration, but nobody else`() async throws {
         try await withDatabase { test in
             let change = Migration(version: version, name: "change", sql: "alter table apps add column size integer;")
             let told = AsyncStream.makeStream(of: String.self)
@@ -211,7 +211,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `the comparison itself`() {
+    @Test func `applied and known migrations are compared correctly`() {
         let first = Migration(version: 1, name: "0001_first", sql: "select 1;")
         let next = Migration(version: 2, name: "0002_next", sql: "select 2;")
         let both = [first, next]

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct AcceptTests {
-    @Test func `deliveries stand in the order of the event's audiences, however old their lanes are`() async throws {
+    @Test func `deliveries are in the order of the event's audiences, however old their lanes are`() async throws {
         try await withStores { stores in
             let (old, new) = (try Audience.sample("com.example.Old"), try Audience.sample("com.example.New"))
             try await stores.open(audiences: [old])
@@ -19,7 +19,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `accept, claim, settle: one message, answered as it stands in the database`() async throws {
+    @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -56,7 +56,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `one delivery for each audience, in the order of the specification; some of them when asked`()
+    @Test func `there is one delivery for each audience in order, or for the selected ones`()
         async throws
     {
         try await withStores { stores in
@@ -79,7 +79,7 @@ struct AcceptTests {
     }
 
     @Test
-    func `no event, an audience the event lacks, too large a message: refused one by one, nothing stored of them`()
+    func `an unknown event, an unknown audience and a message that is too large are refused one by one`()
         async throws
     {
         try await withStores { stores in
@@ -99,7 +99,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `two updates and an end in one batch: the end alone is sent, and what follows it is refused`()
+    @Test func `of two updates and an end in one batch only the end is sent, and later messages are refused`()
         async throws
     {
         try await withStores { stores in
@@ -115,7 +115,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `a batch may name several events, and one twice`() async throws {
+    @Test func `a batch may name several events, and the same one twice`() async throws {
         try await withStores { stores in
             try await stores.open("b")
             try await stores.open("a")
@@ -133,7 +133,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `warnings are kept`() async throws {
+    @Test func `warnings are stored`() async throws {
         try await withStores { stores in
             try await stores.open()
             let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
@@ -143,7 +143,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `a message to all says which audiences had their end; every warning is kept`() async throws {
+    @Test func `a message to all names the audiences that had their end, and every warning is stored`() async throws {
         try await withStores { stores in
             let (over, live) = (try Audience.sample("com.example.Over"), try Audience.sample("com.example.Live"))
             try await stores.open(audiences: [over, live])
@@ -158,7 +158,7 @@ struct AcceptTests {
         }
     }
 
-    @Test func `the first update makes an event live, the end ends it`() async throws {
+    @Test func `the first update makes an event live, and the end ends it`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)

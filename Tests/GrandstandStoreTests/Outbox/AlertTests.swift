@@ -27,7 +27,7 @@ struct AlertTests {
             delivery, .retry(at: stores.now.addingTimeInterval(seconds), reason: "ServiceUnavailable"))
     }
 
-    @Test func `after 15 minutes no old goal rings: one plain update with the newest state is all that goes`()
+    @Test func `after 15 minutes no old alert rings, and only one update with the newest state is sent`()
         async throws
     {
         try await withStores { stores in
@@ -47,7 +47,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `just before, it rings; with expiresIn it rings until that; a priority that was asked for stays`()
+    @Test func `an alert rings until its time is over, which expiresIn can set, and a given priority is kept`()
         async throws
     {
         try await withStores { stores in
@@ -70,7 +70,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `an end goes without its old alert, as urgent as any end`() async throws {
+    @Test func `an end is sent without its old alert, with the priority of an end`() async throws {
         try await withStores { stores in
             try await stores.open()
             var request = BroadcastRequest.end(#"{"n":1}"#)
@@ -84,7 +84,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `fresh alerts ring in order, each as it was written; the newest state goes by itself, then the end`()
+    @Test func `recent alerts ring in order as written, then the newest state is sent, then the end`()
         async throws
     {
         try await withStores { stores in
@@ -101,7 +101,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `newer state does not wait for an alert's retry: it goes at once with that alert, as another message`()
+    @Test func `newer state does not wait for an alert's retry, but is sent with that alert as another message`()
         async throws
     {
         try await withStores { stores in
@@ -130,7 +130,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `newer state that comes while the alert is under way goes when that is settled, not at its retry`()
+    @Test func `newer state that comes during an alert is sent after its settlement, not at its retry`()
         async throws
     {
         try await withStores { stores in
@@ -145,7 +145,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `that it did not ring is said after an outage, too; another reason of an attempt before is over`()
+    @Test func `the reason that an alert did not ring is shown, also after an outage`()
         async throws
     {
         try await withStores { stores in
@@ -162,7 +162,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `Retry-After holds newer state, too`() async throws {
+    @Test func `Retry-After delays newer state, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -175,7 +175,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `an alert that grew too old between two attempts goes on as another message without it`() async throws {
+    @Test func `an alert that became too old between two attempts is sent as another message without the alert`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -189,7 +189,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `content that went with an alert was sent: it cannot be withdrawn, and no older one follows it`()
+    @Test func `content that was sent with an alert cannot be withdrawn, and no older content follows it`()
         async throws
     {
         try await withStores { stores in
@@ -207,7 +207,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `content that went with an alert and expired is not followed by the older one of a later alert`()
+    @Test func `content that expired after it was sent with an alert is not followed by older content`()
         async throws
     {
         try await withStores { stores in
@@ -227,7 +227,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `alert and newer state that do not fit into one message go one after the other, as they were accepted`()
+    @Test func `an alert and newer state that do not fit into one message are sent one after the other`()
         async throws
     {
         try await withStores { stores in
@@ -240,7 +240,7 @@ struct AlertTests {
         }
     }
 
-    @Test func `what describes the state goes with it, byte for byte; the alert too`() async throws {
+    @Test func `the members that describe the state are sent with it byte for byte, and so is the alert`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update("{ \"z\":1.50 }", alert: #"{ "title":"\u26bd" }"#))

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct BroadcastListTests {
-    @Test func `an event's broadcasts come newest first, page by page, also those of one moment, none twice`()
+    @Test func `an event's broadcasts are paged newest first, each once, even with equal times`()
         async throws
     {
         try await withStores { stores in
@@ -34,7 +34,7 @@ struct BroadcastListTests {
         }
     }
 
-    @Test func `those of one batch come in its order`() async throws {
+    @Test func `broadcasts of one batch are in its order`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let accepted = try await stores.accept(Array(repeating: .update(), count: 20))
@@ -45,7 +45,7 @@ struct BroadcastListTests {
     }
 
     @Test(arguments: ["x", "MTIzIHg=", ""])
-    func `a cursor of something else is refused`(_ cursor: String) async throws {
+    func `a cursor of another list is refused`(_ cursor: String) async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let kind = try await problem {
@@ -55,7 +55,7 @@ struct BroadcastListTests {
         }
     }
 
-    @Test func `no such broadcast, no such event`() async throws {
+    @Test func `an unknown broadcast or event is not found`() async throws {
         try await withStores { stores in
             let unknown = try await stores.outbox.broadcast(UUID())
             let page = try await stores.outbox.broadcasts(of: .sample(), PageRequest())

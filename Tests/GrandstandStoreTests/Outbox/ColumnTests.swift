@@ -20,7 +20,7 @@ struct ColumnTests {
         "broadcasts": ["withdrawn_by", "cancelled", "shown"],
     ]
 
-    @Test func `lists of columns name what their tables have`() async throws {
+    @Test func `lists of columns match their tables`() async throws {
         try await withDatabase { database in
             func check<Row>(_ columns: Columns<Row>) async throws {
                 let rows = try await database.pool.query(
@@ -38,7 +38,7 @@ struct ColumnTests {
         }
     }
 
-    @Test func `a message is read as it was inserted, and as it was changed`() async throws {
+    @Test func `a message is read as it was inserted and changed`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())

@@ -26,7 +26,7 @@ struct ContentBytesTests {
         }
     }
 
-    @Test func `every member of the message, as asked for`() async throws {
+    @Test func `the message has every member that was given`() async throws {
         try await withStores { stores in
             try await stores.open()
             var payload = BroadcastPayload(event: .end)

@@ -31,7 +31,7 @@ struct DepartureTests {
         return try await outbox.accept(items, now: stores.now, plan: Stores.plan).map { try $0.get() }
     }
 
-    @Test func `an idle lane's message is under way with its commit, exactly as a claim would have taken it`()
+    @Test func `the message of an idle lane is in flight with its commit, exactly as after a claim`()
         async throws
     {
         try await withDepartures { stores, outbox, departures in
@@ -59,7 +59,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `one event, two apps and both environments: each message to its own app with its own key`() async throws
+    @Test func `an event with two apps and both environments sends each message to its own app with its key`() async throws
     {
         try await withDepartures { stores, outbox, departures in
             let audiences: [Audience] = [
@@ -77,7 +77,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `a lane with a message under way keeps the next one until that is settled`() async throws {
+    @Test func `a lane with a message in flight keeps the next one until that is settled`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -92,7 +92,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `the lane's interval holds for departures too`() async throws {
+    @Test func `the lane's interval also applies to direct sends`() async throws {
         try await withDepartures(laneInterval: 1) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -110,7 +110,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `the interval is counted from the departure, not from when the message came`() async throws {
+    @Test func `the interval counts from the direct send, not from the acceptance`() async throws {
         try await withDepartures(laneInterval: 1, delay: 0.8) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
@@ -124,7 +124,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `several messages for one lane are the claims' to put in order: alerts first, the newest, an end last`()
+    @Test func `several messages for one lane are left to claims, which order them`()
         async throws
     {
         try await withDepartures { stores, outbox, departures in
@@ -141,7 +141,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `as many leave as there are places, the urgent first; the rest is due for every dispatcher`()
+    @Test func `as many messages are sent directly as there are places, the urgent first, and the rest is due`()
         async throws
     {
         try await withDepartures(places: 2) { stores, outbox, departures in
@@ -160,7 +160,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `without a place nothing leaves, and nothing is lost`() async throws {
+    @Test func `without a place nothing is sent directly, and nothing is lost`() async throws {
         try await withDepartures(places: 0) { stores, outbox, departures in
             try await stores.open()
             _ = try await accept([.update()], stores, outbox)
@@ -169,7 +169,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `a message that waits for its channel asks for no place`() async throws {
+    @Test func `a message that waits for its channel needs no place`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.put(.sample())
             let broadcast = try await accept([.update()], stores, outbox)[0]
@@ -178,7 +178,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `nothing leaves when the transaction it is a part of is undone`() async throws {
+    @Test func `nothing is sent if its transaction is undone`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             struct Undone: Error {}
@@ -200,7 +200,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `a dispatcher that dies with a departure in its hands leaves it to another when the lease ends`()
+    @Test func `if a dispatcher dies with a direct send another one takes it when the lease ends`()
         async throws
     {
         try await withDepartures { stores, outbox, departures in
@@ -215,7 +215,7 @@ struct DepartureTests {
         }
     }
 
-    @Test func `a message that leaves with its acceptance writes its lane once, and no index of it`() async throws {
+    @Test func `a direct send writes its lane once, and no index of it`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
             // The first update writes what later ones find.

@@ -20,7 +20,7 @@ struct DoubtTests {
     }
 
     @Test
-    func `a false refusal: a run is due within seconds, the channel stays with its event, the same message goes again`()
+    func `after a false refusal a run is due within seconds, the channel stays, and the same message is repeated`()
         async throws
     {
         try await withStores { stores in
@@ -53,7 +53,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `a refusal that is repeated is looked into every half minute, and rejected in the end`() async throws {
+    @Test func `a repeated refusal is checked every half minute, and the message is rejected in the end`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -74,7 +74,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `a list that cannot be read leaves the doubt, and the runs take their time`() async throws {
+    @Test func `if the list cannot be read the doubt stays, and later runs come at their times`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -91,7 +91,7 @@ struct DoubtTests {
 
     @Test
     func
-        `what Apple confirms gone is missing and replaced: the message refused is rejected, the next goes to the new one`()
+        `a channel that Apple confirms as gone is replaced, its message is rejected, and the next uses the new one`()
         async throws
     {
         try await withStores { stores in
@@ -133,7 +133,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `what was given up and is listed again serves its event, if that got no other meanwhile`() async throws {
+    @Test func `a retired channel that is listed again serves its event if that got no other`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("other")
@@ -155,7 +155,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `what Apple confirmed to have deleted, and lists all the same, is deleted again`() async throws {
+    @Test func `a channel whose deletion Apple confirmed, but that is listed, is deleted again`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("other")
@@ -169,7 +169,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `the late news that an earlier channel is gone does not touch the one in its place`() async throws {
+    @Test func `a late answer about an earlier channel does not affect its replacement`() async throws {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()

@@ -8,7 +8,7 @@ internal import Testing
 /// Forgotten by age, in steps.
 @Suite(.timeLimit(.minutes(1)))
 struct HistoryTests {
-    @Test func `what is settled and old goes, oldest first; what waits, is young, or is an event's newest stays`()
+    @Test func `old settled broadcasts are removed, oldest first, but not waiting ones or an event's newest`()
         async throws
     {
         try await withDatabase { database in
@@ -40,7 +40,7 @@ struct HistoryTests {
         }
     }
 
-    @Test func `a scheduled broadcast is not history, however long ago it was accepted`() async throws {
+    @Test func `a scheduled broadcast is never removed as old`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

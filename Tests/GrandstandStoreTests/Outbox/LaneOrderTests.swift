@@ -42,7 +42,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `audiences are removed while their messages are settled`() async throws {
+    @Test func `audiences can be removed while their messages are settled`() async throws {
         try await withStores { stores in
             try await stores.put(.sample(audiences: Self.audiences()))
             try await stepping(stores) { try await stores.put(.sample()) }
@@ -50,7 +50,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `audiences come back while others go`() async throws {
+    @Test func `audiences can return while others are removed`() async throws {
         try await withStores { stores in
             let audiences = try Self.audiences()
             try await stores.open(audiences: audiences)
@@ -63,7 +63,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `broadcasts for an event and for a channel of its own share a transaction`() async throws {
+    @Test func `broadcasts for an event and for a channel without one can share a transaction`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(at: stores.now))
             let task = try await stores.channels.reserve(
@@ -83,7 +83,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `a reconciliation marks channels as missing`() async throws {
+    @Test func `a reconciliation can mark channels as missing meanwhile`() async throws {
         try await withStores { stores in
             for n in 1...12 { try await stores.open("match-\(n)") }
             let run = try await stores.reconciliations.begin(
@@ -99,7 +99,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `events that are overdue are closed`() async throws {
+    @Test func `overdue events can be closed meanwhile`() async throws {
         try await withStores { stores in
             try await stores.put(
                 .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: Self.audiences().reversed()))

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct LaneTests {
-    @Test func `one message of a lane is under way, in order of acceptance`() async throws {
+    @Test func `one message of a lane is in flight at a time, in order of acceptance`() async throws {
         try await withStores { stores in
             try await stores.open()
             // Alerts, so that none gives way to the next.
@@ -22,7 +22,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `a waiting update without alert gives way to a newer one; one with an alert does not; the end is last`()
+    @Test func `a waiting update gives way to a newer one, one with an alert does not, and the end is last`()
         async throws
     {
         try await withStores { stores in
@@ -45,7 +45,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `what is on its way stays on its way: newer state waits behind it`() async throws {
+    @Test func `a message in flight is not replaced, and newer state waits behind it`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -61,7 +61,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `an end closes the lane: updates, ends and scheduled sends after it are refused`() async throws {
+    @Test func `an end closes the lane, and later updates, ends and scheduled messages are refused`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.end())
@@ -74,7 +74,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `an end for some audiences closes theirs; the event is over with the last of them`() async throws {
+    @Test func `an end for some audiences closes only these, and the event is over with the last`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             let key = try await stores.open(audiences: audiences)
@@ -91,7 +91,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `the timestamp rises with every message of a lane, also faster than one a second`() async throws {
+    @Test func `the timestamp rises with every message of a lane, even with several per second`() async throws {
         try await withStores { stores in
             try await stores.open()
             var sent: [Int] = []
@@ -107,7 +107,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `the first message goes at once, the next at the tick, and it is the newest then`() async throws {
+    @Test func `the first message is sent at once, and the next after the interval with the newest content`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -125,7 +125,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `a claim that is late does not delay the message after it`() async throws {
+    @Test func `a late claim does not delay the next message`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -138,7 +138,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `what waited behind a message under way goes at the tick, too`() async throws {
+    @Test func `a message that waited behind another is also sent after the interval`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -153,7 +153,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `lanes do not wait for one another, and a claim takes no more than it was asked to`() async throws {
+    @Test func `lanes do not wait for each other, and a claim takes no more than requested`() async throws {
         try await withStores { stores in
             for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()

@@ -9,7 +9,7 @@ internal import Testing
 struct LeaseTests {
     private let other = UUID()
 
-    @Test func `when a lease ends, another replica gets the same message: same bytes, timestamp and request ID`()
+    @Test func `after a lease another replica gets the same message with the same bytes, timestamp and request ID`()
         async throws
     {
         try await withStores { stores in
@@ -27,7 +27,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `what a dead replica left gives way to newer state like anything else that waits`() async throws {
+    @Test func `what a dead replica left gives way to newer state like other waiting messages`() async throws {
         try await withStores { stores in
             try await stores.open()
             let left = try await stores.accept(.update(#"{"n":1}"#))
@@ -41,7 +41,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a verdict whose lease has gone to another replica changes nothing`() async throws {
+    @Test func `a result after the lease went to another replica changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -58,7 +58,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a replica's own late verdict does not free the lane under its next message`() async throws {
+    @Test func `a replica's own late result does not free the lane during its next message`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -75,7 +75,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `release gives back at once and uncharged`() async throws {
+    @Test func `a released message is back at once and does not count as an attempt`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -89,7 +89,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a new channel does not free a lane whose message is still under way to the old one`() async throws {
+    @Test func `a new channel does not free a lane whose message to the old one is in flight`() async throws {
         try await withStores { stores in
             try await stores.open()
             let old = try await stores.channel()

@@ -15,7 +15,7 @@ struct LockOrderTests {
     }
 
     @Test(arguments: Writer.allCases)
-    func `whoever waits for a lane holds nothing of its channel`(_ writer: Writer) async throws {
+    func `a transaction that waits for a lane holds no lock on its channel`(_ writer: Writer) async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
             let draft = ChannelDraft(

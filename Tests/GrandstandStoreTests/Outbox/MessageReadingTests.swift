@@ -9,7 +9,7 @@ internal import Testing
 
 /// What people read of broadcasts: contents, answers, what took whose place; and what one would come to.
 struct MessageReadingTests {
-    @Test func `a broadcast is read with its message, and with Apple's time to its answer`() async throws {
+    @Test func `a broadcast is read with its message and the duration of Apple's answer`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let content = #"{"home": 1.50}"#
@@ -33,7 +33,7 @@ struct MessageReadingTests {
         }
     }
 
-    @Test func `what is superseded names what took its place`() async throws {
+    @Test func `a superseded message names its successor`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let first = try await stores.accept(.update()).id
@@ -51,7 +51,7 @@ struct MessageReadingTests {
         }
     }
 
-    @Test func `a rehearsal says what would be sent and what gives way, and changes nothing`() async throws {
+    @Test func `a preview shows what would be sent and superseded, and changes nothing`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let waiting = try await stores.accept(.update()).id
@@ -73,7 +73,7 @@ struct MessageReadingTests {
         }
     }
 
-    @Test func `a rehearsal is refused as the broadcast would be`() async throws {
+    @Test func `a preview is refused as the broadcast would be`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let long = BroadcastRequest(
@@ -91,7 +91,7 @@ struct MessageReadingTests {
         }
     }
 
-    @Test func `what is scheduled comes in the order of its times, page by page, however old it is`() async throws {
+    @Test func `scheduled broadcasts are paged in the order of their times`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             var wanted: [UUID] = []

@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct OutboxRaceTests {
-    @Test func `claimers at once never get the same lane, and between them get all`() async throws {
+    @Test func `concurrent claims never get the same lane, and together get all`() async throws {
         try await withStores { stores in
             let lanes = 20
             for n in 1...lanes { try await stores.put(.sample("match-\(n)")) }
@@ -28,7 +28,7 @@ struct OutboxRaceTests {
         }
     }
 
-    @Test func `accept and settle racing on one lane lose nothing`() async throws {
+    @Test func `concurrent acceptances and settlements on one lane lose nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":0}"#))
@@ -49,7 +49,7 @@ struct OutboxRaceTests {
         }
     }
 
-    @Test func `accept, connect, claim and cancel racing over many events end in states that add up`() async throws {
+    @Test func `concurrent acceptances, connections, claims and cancellations end in consistent states`() async throws {
         try await withStores { stores in
             let keys = (1...12).map { "match-\($0)" }
             for key in keys { try await stores.put(.sample(key)) }

@@ -9,7 +9,7 @@ internal import Testing
 /// Single pushes: each token is a lane of the outbox.
 @Suite(.timeLimit(.minutes(1)))
 struct PushTests {
-    @Test func `a push goes to its token, the newest wins, timestamps rise`() async throws {
+    @Test func `a push is sent to its token, the newest wins, and timestamps rise`() async throws {
         try await withStores { stores in
             let pushes = try await stores.push([.update(#"{"n":1}"#), .update(#"{"n":2}"#)])
             let address = try TokenAddress.sample()
@@ -35,7 +35,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a push is repeated unchanged, and a token that is gone rejects it without a doubt`() async throws {
+    @Test func `a push is repeated unchanged, and an invalid token rejects it finally`() async throws {
         try await withStores { stores in
             let push = try await stores.push(.update())
             let first = try #require(try await stores.claim().first)
@@ -54,7 +54,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a start has its keys, is independent of other pushes, and is not repeated when its replica is gone`()
+    @Test func `a start has its own keys, is independent of other pushes, and is not repeated after its replica died`()
         async throws
     {
         try await withStores { stores in
@@ -79,7 +79,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a start goes after an end that was another's`() async throws {
+    @Test func `a start is sent after an end of another activity`() async throws {
         try await withStores { stores in
             try await stores.push(.end())
             try await stores.sendOne()
@@ -88,7 +88,7 @@ struct PushTests {
         }
     }
 
-    @Test func `what is scheduled goes at its time, and is no broadcast that can be withdrawn`() async throws {
+    @Test func `a scheduled push is sent at its time, and is not a broadcast`() async throws {
         try await withStores { stores in
             let push = try await stores.push(.start(sendAt: stores.now.addingTimeInterval(60)))
             #expect(push.isScheduled && push.deliveries.isEmpty)
@@ -102,7 +102,7 @@ struct PushTests {
         }
     }
 
-    @Test func `pushes leave with their commit`() async throws {
+    @Test func `pushes are sent with their commit`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             _ = try await stores.apps.put(.sample(at: stores.now))
@@ -117,7 +117,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a key of another app sees no push; the audit log tells of it, webhooks do not`() async throws {
+    @Test func `a key of another app sees no push, and pushes are in the audit log but not in webhooks`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             let push = try await stores.push(.update())
@@ -139,7 +139,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a token is forgotten with its last push, and an app's pushes with the app`() async throws {
+    @Test func `a token is removed with its last push, and an app's pushes with the app`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             let history = PostgresHistory(database.database)
@@ -165,7 +165,7 @@ struct PushTests {
         }
     }
 
-    @Test func `an app that is not registered has no tokens`() async throws {
+    @Test func `an unknown app has no tokens`() async throws {
         try await withStores { stores in
             let results = try await stores.outbox.accept(
                 [BroadcastIntake(.token(.sample()), request: .update().asPush)], now: stores.now, plan: Stores.plan)

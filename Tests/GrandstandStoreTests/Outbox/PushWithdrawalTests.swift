@@ -37,7 +37,7 @@ struct PushWithdrawalTests {
         }
     }
 
-    @Test func `a push of which nothing was sent can be withdrawn, and the one before goes after all`() async throws {
+    @Test func `a push that was not sent can be withdrawn, and the one before is sent after all`() async throws {
         try await withStores { stores in
             let pushes = try await stores.push([.update(#"{"n":1}"#), .update(#"{"n":2}"#)])
             #expect(try await stores.state(of: pushes[0]) == .superseded)
@@ -61,7 +61,7 @@ struct PushWithdrawalTests {
         }
     }
 
-    @Test func `one that is scheduled can be withdrawn; a broadcast is no push; reach is heeded`() async throws {
+    @Test func `a scheduled push can be withdrawn within reach, and a broadcast is not a push`() async throws {
         try await withStores { stores in
             let push = try await stores.push(.start(sendAt: stores.now.addingTimeInterval(60)))
             let theirs = AppReach.only([try .sample("com.example.Other")])

@@ -11,7 +11,7 @@ struct ScheduledTests {
         try await stores.outbox.promote(now: stores.now, limit: limit, plan: Stores.plan)
     }
 
-    @Test func `a scheduled broadcast waits for its time, then goes like any other, its expiration counted from then`()
+    @Test func `a scheduled broadcast waits for its time, and its expiration counts from then`()
         async throws
     {
         try await withStores { stores in
@@ -33,7 +33,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `everything that was asked for survives the wait`() async throws {
+    @Test func `a scheduled broadcast keeps everything that was given`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -56,7 +56,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `many go in the order of their times, a bounded number in one go`() async throws {
+    @Test func `many scheduled broadcasts are sent in the order of their times, a limited number at once`() async throws {
         try await withStores { stores in
             try await stores.open()
             for n in [3, 1, 2] {
@@ -70,7 +70,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a time that has passed already is now`() async throws {
+    @Test func `a time in the past means now`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update(sendAt: stores.now))
@@ -79,7 +79,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `what comes due after the end is not sent, and says why`() async throws {
+    @Test func `a message that is due after the end is not sent, with the reason`() async throws {
         try await withStores { stores in
             try await stores.open()
             let scheduled = try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)))
@@ -95,7 +95,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `it can be withdrawn before its time, and goes with its event`() async throws {
+    @Test func `a scheduled broadcast can be withdrawn before its time, and is cancelled with its event`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -111,7 +111,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `what a bound key scheduled goes to no app that came to the event meanwhile`() async throws {
+    @Test func `a broadcast scheduled by a key of some apps is not sent to apps that joined the event later`() async throws {
         try await withStores { stores in
             let own = try Audience.sample("com.example.Own")
             let other = try Audience.sample("com.example.Other")
@@ -142,7 +142,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a dismissal counts from when the end is sent`() async throws {
+    @Test func `a dismissal is relative to the time when the end is sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             let sendAt = stores.now.addingTimeInterval(3_600)

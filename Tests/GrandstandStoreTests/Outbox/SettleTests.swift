@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct SettleTests {
-    @Test func `a retry waits for its time and repeats every byte, with one more attempt`() async throws {
+    @Test func `a retry waits for its time and repeats every byte as a further attempt`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -33,7 +33,7 @@ struct SettleTests {
         }
     }
 
-    @Test func `a retry is given up as soon as newer state waits: when it is settled, and when the newer comes later`()
+    @Test func `a retry is given up when newer state waits or comes later`()
         async throws
     {
         try await withStores { stores in
@@ -56,7 +56,7 @@ struct SettleTests {
         }
     }
 
-    @Test func `a refusal for good and a deadline that would pass settle the delivery and free the lane`() async throws
+    @Test func `a permanent refusal or a missed deadline settles the delivery and frees the lane`() async throws
     {
         try await withStores { stores in
             try await stores.open()
@@ -75,7 +75,7 @@ struct SettleTests {
         }
     }
 
-    @Test func `what waited beyond its deadline is marked, not sent`() async throws {
+    @Test func `a message past its deadline is expired and not sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             let short = try await stores.accept(.update(#"{"n":1}"#, alert: "{}", expiresIn: 10))
@@ -89,7 +89,7 @@ struct SettleTests {
         }
     }
 
-    @Test func `a lane that somebody else has locked is left, and the others are settled`() async throws {
+    @Test func `a locked lane is skipped, and the others are settled`() async throws {
         try await withStores { stores in
             for n in 1...2 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()

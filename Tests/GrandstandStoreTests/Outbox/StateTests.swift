@@ -22,7 +22,7 @@ struct StateTests {
         #"{"home": \#(home), "clock": "\#(clock)"}"#
     }
 
-    @Test func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition is nothing`()
+    @Test func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition does nothing`()
         async throws
     {
         try await withStores { stores in
@@ -45,7 +45,7 @@ struct StateTests {
         }
     }
 
-    @Test func `quiet changes go once in their interval, the newest of them, and an update does not wait for them`()
+    @Test func `only the newest quiet change of an interval is sent, and an update does not wait`()
         async throws
     {
         try await withStores { stores in
@@ -73,7 +73,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a quiet change that takes the place of an update goes as soon and as urgently`() async throws {
+    @Test func `a quiet change that replaces a waiting update has its time and priority`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
@@ -90,7 +90,7 @@ struct StateTests {
         }
     }
 
-    @Test func `200 repetitions of a goal at once ring once`() async throws {
+    @Test func `200 concurrent repetitions of a goal ring once`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
@@ -111,7 +111,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a sequence rises, also by states that bring nothing new; a refusal leaves it`() async throws {
+    @Test func `a sequence rises even without changes, but not after a refusal`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
@@ -125,7 +125,7 @@ struct StateTests {
         }
     }
 
-    @Test func `the last state ends the event; told again it is nothing, and another one is refused`() async throws {
+    @Test func `the last state ends the event, a repetition does nothing, and another state is refused`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.tell(Self.content(0), sequence: 1)
@@ -145,7 +145,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a content that a version cannot decode is refused, or accepted with a warning`() async throws {
+    @Test func `a content that a version cannot decode is refused, or gets a warning`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
@@ -159,7 +159,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a content type names the live events whose newest content it would refuse`() async throws {
+    @Test func `a new content type names the live events whose newest content it would refuse`() async throws {
         try await withStores { stores in
             try await stores.open()
             let broadcast = try await stores.accept(.update(#"{"score":"1-0"}"#))
@@ -169,7 +169,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a preview says the outcome and changes nothing`() async throws {
+    @Test func `a preview shows the outcome and changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)

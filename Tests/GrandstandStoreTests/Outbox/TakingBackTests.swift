@@ -24,7 +24,7 @@ struct TakingBackTests {
         try await stores.events.event(.sample(), now: stores.now)?.state
     }
 
-    @Test func `lookups show the content before it, over several withdrawals, down to none`() async throws {
+    @Test func `after each withdrawal lookups show the content before it, down to none`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -54,7 +54,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `an update that it had replaced unsent goes after all`() async throws {
+    @Test func `an update that the withdrawn message had replaced unsent is sent after all`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -69,7 +69,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `it waits for its channel again, or for what is under way, and its time may be over`() async throws {
+    @Test func `that update waits for its channel or for the message in flight, and may have expired`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let first = try await stores.accept(.update(#"{"n":1}"#, expiresIn: 10))
@@ -94,7 +94,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `one that was replaced can be withdrawn, and does not come back`() async throws {
+    @Test func `a replaced message can be withdrawn, and is not sent later`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -109,7 +109,7 @@ struct TakingBackTests {
     }
 
     @Test
-    func `a queued end: the event is live again, its lookups answer, what it had replaced goes, another end may come`()
+    func `after a waiting end is withdrawn the event is live again, and what the end had replaced is sent`()
         async throws
     {
         try await withStores { stores in
@@ -138,7 +138,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `the last audience's end: the event goes on for it alone, and the other's channel retires in peace`()
+    @Test func `if the last end is withdrawn the event continues for that audience only`()
         async throws
     {
         try await withStores { stores in
@@ -159,7 +159,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `a withdrawn end does not open what its organiser closed meanwhile`() async throws {
+    @Test func `withdrawing an end does not reopen an event that was closed meanwhile`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let end = try await stores.accept(.end())
@@ -173,7 +173,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `the end of a channel without an event can be withdrawn too`() async throws {
+    @Test func `the end of a channel without an event can be withdrawn, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             let channel = try await stores.channel()
@@ -193,7 +193,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `withdrawn or sent, never both, when both are tried at once`() async throws {
+    @Test func `a message is either withdrawn or sent, even if both are tried at once`() async throws {
         try await withStores { stores in
             try await stores.open()
             for n in 1...40 {

@@ -20,7 +20,7 @@ struct TurnTests {
         for key in keys { try await stores.accept(.update(priority: priority), for: key) }
     }
 
-    @Test func `another app's message goes with the next claim, however many lanes a burst has`() async throws {
+    @Test func `another app's message is sent with the next claim, however many lanes a burst has`() async throws {
         try await withStores { stores in
             try await burst(40, of: "com.example.Large", stores)
             stores.clock.advance(by: 1)
@@ -33,7 +33,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `more apps than places: some now, the others next, none twice`() async throws {
+    @Test func `with more apps than places every app has its turn`() async throws {
         try await withStores { stores in
             for n in 1...7 { try await burst(2, of: "com.example.App\(n)", stores) }
             var taken: [String: Int] = [:]
@@ -47,7 +47,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `an end goes before what has priority 10, that before the app's others, then those due longest`()
+    @Test func `an end comes before priority 10, that before the rest, and then the longest due`()
         async throws
     {
         try await withStores { stores in
@@ -68,7 +68,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `a lane's rank is that of the best message that waits on it`() async throws {
+    @Test func `a lane has the rank of its most urgent waiting message`() async throws {
         try await withStores { stores in
             try await stores.put(.sample("match-1"))
             try await stores.put(.sample("match-2"))
@@ -82,7 +82,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `an environment's lanes are claimed for its host alone`() async throws {
+    @Test func `lanes of one environment are claimed only for its host`() async throws {
         try await withStores { stores in
             try await burst(2, of: "com.example.Goal", stores)
             try await burst(3, of: "com.example.Goal", stores, in: .development)
@@ -93,7 +93,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `a replica at work keeps its lanes; another's call changes nothing`() async throws {
+    @Test func `a running replica keeps its lanes, and another's call changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
@@ -108,7 +108,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `when APNs says when, newer state waits, too`() async throws {
+    @Test func `if APNs sends Retry-After newer state waits, too`() async throws {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -125,7 +125,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `timestamps run an hour ahead of the clock at most: then the lane waits for it, and the newest goes`()
+    @Test func `timestamps are at most an hour ahead of the clock, and beyond that the lane waits`()
         async throws
     {
         try await withStores { stores in

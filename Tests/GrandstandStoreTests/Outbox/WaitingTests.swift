@@ -8,7 +8,7 @@ internal import Testing
 
 /// Before the channel is there.
 struct WaitingTests {
-    @Test func `what waits for a channel goes when it is there, the newest only`() async throws {
+    @Test func `when a channel is ready only the newest waiting message is sent`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let first = try await stores.accept(.update(#"{"n":1}"#))
@@ -28,7 +28,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func `what waits for a channel expires in its time, and the lane sleeps until then`() async throws {
+    @Test func `a message that waits for a channel expires at its time, and the lane sleeps until then`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let accepted = try await stores.accept(.update(expiresIn: 60))
@@ -40,7 +40,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func `an end accepted before the channel was made still gets one, and is sent`() async throws {
+    @Test func `an end accepted before the channel existed still gets one and is sent`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             let end = try await stores.accept(.end())
@@ -50,7 +50,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func `what waits when the event is cancelled is cancelled`() async throws {
+    @Test func `waiting messages of a cancelled event are cancelled`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             let accepted = try await stores.accept(.update())

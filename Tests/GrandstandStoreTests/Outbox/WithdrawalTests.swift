@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct WithdrawalTests {
-    @Test func `a broadcast of which nothing was sent can be withdrawn, twice is no harm`() async throws {
+    @Test func `a broadcast that was not sent can be withdrawn, also twice`() async throws {
         try await withStores { stores in
             try await stores.open()
             let accepted = try await stores.accept(.update())
@@ -19,7 +19,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test func `it says who withdrew it, of those who tried the first; scheduled ones too`() async throws {
+    @Test func `a withdrawal names the first key that withdrew it, also if scheduled`() async throws {
         try await withStores { stores in
             try await stores.open()
             let owner = AuditActor.key(id: UUID(), name: "owner")
@@ -38,7 +38,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test func `one that is under way, was tried, was sent or given back cannot; an unknown one is unknown`()
+    @Test func `a broadcast in flight, tried, sent or given back cannot be withdrawn, and an unknown one is not found`()
         async throws
     {
         try await withStores { stores in
@@ -60,7 +60,7 @@ struct WithdrawalTests {
 
     @Test
     func
-        `what APNs refused each time was not sent: an end that was throttled is taken back, and what it replaced goes`()
+        `a message that APNs always refused was not sent, so a throttled end can be withdrawn`()
         async throws
     {
         try await withStores { stores in
@@ -89,7 +89,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test func `sent to one audience, it cannot be withdrawn from the other`() async throws {
+    @Test func `a broadcast sent to one audience cannot be withdrawn from the other`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
             try await stores.open(audiences: audiences)
@@ -101,7 +101,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test func `a message under way when its event is cancelled is settled, and not tried again`() async throws {
+    @Test func `a message in flight when its event is cancelled is settled, and not repeated`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             let accepted = try await stores.accept(.update())

@@ -14,7 +14,7 @@ struct DeclarationPlanTests {
     private static let bound = 100
 
     @Test(arguments: [0, 3])
-    func `statements and triggers read the rows of their event`(analyzedWith few: Int) async throws {
+    func `statements and triggers read only the rows of their event`(analyzedWith few: Int) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

@@ -9,7 +9,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct HistoryPlanTests {
     @Test(arguments: [true, false])
-    func `what is kept is not read, and what goes is found by keys`(analyzed: Bool) async throws {
+    func `kept rows are not read, and removed ones are found by index`(analyzed: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

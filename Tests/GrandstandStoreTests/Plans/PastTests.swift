@@ -17,7 +17,7 @@ struct PastTests {
 
     /// - Parameter analyzed: `false`: statistics still say that the tables are empty; nothing is to be done then.
     @Test(arguments: [true, false])
-    func `aligning, counting, foretelling, claiming, looking for runs`(analyzed: Bool) async throws {
+    func `aligning, counting, forecasting and claiming do not read past events`(analyzed: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
@@ -67,7 +67,7 @@ struct PastTests {
         }
     }
 
-    @Test func `the rows of a plan are told`() {
+    @Test func `the rows of a plan are counted`() {
         let plan = """
             Limit (actual time=0.1..0.2 rows=1 loops=1); -> Index Scan using a on b (cost=1..2 rows=9 width=3) (actual \
             time=0.0..0.1 rows=3 loops=20);   Rows Removed by Filter: 7; -> Seq Scan on c (never executed)

@@ -12,7 +12,7 @@ internal import Testing
 /// tells them of the very statements the stores send, as notices.
 @Suite(.timeLimit(.minutes(3)))
 struct PlanTests {
-    @Test func `accepting, claiming, settling, looking up`() async throws {
+    @Test func `accepting, claiming, settling and looking up read few rows`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
@@ -48,7 +48,7 @@ struct PlanTests {
     ///   - together: how many updates come together: planned anew, or by one plan for ever.
     ///   - atOnce: whether they are claimed with their acceptance.
     @Test(arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
-    func `plans made while the tables were empty`(together: Int, atOnce: Bool) async throws {
+    func `plans made while the tables were empty read few rows`(together: Int, atOnce: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

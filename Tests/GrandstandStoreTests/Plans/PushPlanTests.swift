@@ -11,7 +11,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct PushPlanTests {
     @Test(arguments: [20, 2])
-    func `accepting, claiming, settling, reading and forgetting pushes`(together: Int) async throws {
+    func `accepting, claiming, settling and removing pushes read few rows`(together: Int) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()

@@ -15,7 +15,7 @@ struct StartPlanTests {
     private static let size = 50
 
     @Test(arguments: [true, false])
-    func `a shard reads the rows of its members`(dispatching: Bool) async throws {
+    func `a shard reads only the rows of its members`(dispatching: Bool) async throws {
         try await withDatabase { database in
             let world = StartWorld(Stores(database))
             try await world.open(topics: ["a", "b"])

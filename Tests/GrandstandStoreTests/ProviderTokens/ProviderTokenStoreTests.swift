@@ -13,7 +13,7 @@ struct ProviderTokenStoreTests {
             fingerprint: [UInt8](repeating: fingerprint, count: 32))
     }
 
-    @Test func `of many offers at once one wins, and all get it`() async throws {
+    @Test func `of many concurrent offers one is stored, and all replicas get it`() async throws {
         try await withStores { stores in
             for round in 1...5 {
                 let issuedAt = 1_800_000_000 + round * 3_000
@@ -33,7 +33,7 @@ struct ProviderTokenStoreTests {
         }
     }
 
-    @Test func `a token is replaced only when it is as old as the limit, and never across key files`() async throws {
+    @Test func `a token is replaced only at the age limit, and never by another key file's`() async throws {
         try await withStores { stores in
             let (first, second) = (
                 SharedProviderToken(issuedAt: 600, sealed: [1]), SharedProviderToken(issuedAt: 1_200, sealed: [2])
@@ -51,7 +51,7 @@ struct ProviderTokenStoreTests {
         }
     }
 
-    @Test func `a refused key is an alarm of the apps that it signs for, in its environment, until it is accepted`()
+    @Test func `a refused key is an alarm of its apps in the environment, until it is accepted`()
         async throws
     {
         try await withStores { stores in

@@ -29,7 +29,7 @@ struct QuirkTests {
         }
     }
 
-    @Test func `a value is everybody's; learned twice, its first evidence stays; set by hand, the newest`()
+    @Test func `a quirk is for all replicas, keeps its first evidence, and its newest value set by hand`()
         async throws
     {
         try await withStores { stores in
@@ -55,7 +55,7 @@ struct QuirkTests {
         }
     }
 
-    @Test func `a refused creation stops no other; when the capability is on, all that wait are due`() async throws {
+    @Test func `a refused creation stops no other, and when the capability is on all waiting ones are due`() async throws {
         try await withStores { stores in
             for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
             try await capability(.off, stores)
@@ -72,7 +72,7 @@ struct QuirkTests {
         }
     }
 
-    @Test func `what waits for another reason goes on waiting, unless a run is to recreate`() async throws {
+    @Test func `creations that wait for another reason still wait, unless a run recreates`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

@@ -38,7 +38,7 @@ struct ReconciliationTests {
             unmanaged: [], actions: [], alarm: .listIncomplete, notes: [])
     }
 
-    @Test func `one run at a time; a dead one makes way when its lease ends, and can do nothing any more`() async throws
+    @Test func `there is one run at a time, and a dead run loses its lease and can do nothing more`() async throws
     {
         try await withStores { stores in
             try await stores.open()
@@ -63,7 +63,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `due by the interval, by request, and for an unanswered creation; after a failure at its time`()
+    @Test func `a run is due by the interval, on request, and for an unanswered creation, and after a failure at its time`()
         async throws
     {
         try await withStores { stores in
@@ -104,7 +104,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `first sights last, and end when Apple or the ledger says so`() async throws {
+    @Test func `the time a channel was first seen is kept, until Apple or the ledger ends it`() async throws {
         try await withStores { stores in
             try await stores.open()
             let run = try await begin(stores)
@@ -134,7 +134,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an unanswered creation gets the channel it made: the event's lane goes on with it`() async throws {
+    @Test func `an unanswered creation gets the channel it made, and the event's lane uses it`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -162,7 +162,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an unanswered creation that made nothing is asked again, one by hand is given up`() async throws {
+    @Test func `an unanswered creation that made nothing is repeated, and one by hand is given up`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -185,7 +185,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an answer that comes after its creation was settled loses no ID of Apple's`() async throws {
+    @Test func `an answer after its creation was settled loses none of Apple's IDs`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()
@@ -210,7 +210,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `a channel Apple lost while its event lives is replaced; a retiring one is done with`() async throws {
+    @Test func `a lost channel of a live event is replaced, and a retiring one is finished`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("over")
@@ -238,7 +238,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an unmanaged channel is deleted as one of the ledger, so that it cannot be taken over meanwhile`()
+    @Test func `an unmanaged channel is deleted through the ledger, so that it cannot be imported meanwhile`()
         async throws
     {
         try await withStores { stores in
@@ -264,7 +264,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `reports are kept as they were answered, the last fifty`() async throws {
+    @Test func `the last fifty reports are kept as they were answered`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             var last = UUID()

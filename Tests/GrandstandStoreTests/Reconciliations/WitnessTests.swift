@@ -38,7 +38,7 @@ struct WitnessTests {
 
     @Test
     func
-        `a new app, and no list before the call: nothing is taken, an alarm stands, the event gets a channel of its own`()
+        `without a list before the call nothing is adopted, an alarm is raised, and the event gets its own channel`()
         async throws
     {
         try await withStores { stores in
@@ -58,7 +58,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `a channel in the list before the call is not its creation`() async throws {
+    @Test func `a channel listed before the call does not belong to the call`() async throws {
         try await withStores { stores in
             try await lostCall(stores, witness: ["theirs"])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
@@ -69,7 +69,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `two that came since, and one call: none is taken`() async throws {
+    @Test func `of two new channels for one call none is adopted`() async throws {
         try await withStores { stores in
             try await lostCall(stores, witness: [])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
@@ -89,7 +89,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `an older list does not take the place of a newer one, nor end what that saw first`() async throws {
+    @Test func `an older list replaces no newer one, nor what that saw first`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let early = stores.now
@@ -107,7 +107,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `a call whose lease has gone to another caller does not begin`() async throws {
+    @Test func `a call whose lease went to another caller does not begin`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

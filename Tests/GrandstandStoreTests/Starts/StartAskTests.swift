@@ -8,7 +8,7 @@ internal import Testing
 
 /// What organisers declare, ask for, stop and are told.
 struct StartAskTests {
-    @Test func `an event gives back what was declared, byte for byte`() async throws {
+    @Test func `an event returns the declared start byte for byte`() async throws {
         try await withStarts { world in
             var start = StartWorld.start(
                 at: world.now, until: world.now.addingTimeInterval(60), alertsByLocale: ["de": #"{ "title" : "ü" }"#],
@@ -26,7 +26,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `asked for, it goes now`() async throws {
+    @Test func `a requested start is sent now`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
             try await world.follow()
@@ -39,7 +39,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `it says who asked for it, else who declared it`() async throws {
+    @Test func `a start names who requested it, or who declared it`() async throws {
         try await withStarts { world in
             let (first, second) = (
                 AuditActor.key(id: UUID(), name: "first"), AuditActor.key(id: UUID(), name: "second")
@@ -71,7 +71,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `stopped, what has not gone does not go, until it is asked for`() async throws {
+    @Test func `after a stop no further push is sent, until the start is requested again`() async throws {
         try await withStarts { world in
             try await world.open()
             for _ in 0..<3 { try await world.follow() }
@@ -92,7 +92,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `the counts of a start that is over stay as they were`() async throws {
+    @Test func `the counts of a finished start do not change`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
             try await world.follow()
@@ -127,7 +127,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `other topics begin the sweep anew, and no follower gets a second one`() async throws {
+    @Test func `other topics begin the sweep again, and no follower gets a second start`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["b"])
             let other = try await world.follow(["a"])
@@ -140,7 +140,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `only the chosen audiences get it`() async throws {
+    @Test func `only the selected audiences get the start`() async throws {
         try await withStarts { world in
             let audiences = [try Audience.sample(), try Audience.sample("com.example.Other")]
             let start = StartWorld.start(at: world.now, audiences: [try .sample("com.example.Other")])
@@ -154,7 +154,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `what cannot be asked for is refused`() async throws {
+    @Test func `an impossible start is refused`() async throws {
         try await withStarts { world in
             let ask: (String, AppReach) async throws -> Void = { key, reach in
                 try await world.starts.startNow(.sample(key), within: reach, by: .commandLine, now: world.now)
@@ -172,7 +172,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `topics are listed by their followers, in pages`() async throws {
+    @Test func `topics are listed with their followers, in pages`() async throws {
         try await withStarts { world in
             try await world.declare()
             for topics in [["a", "b"], ["b", "c"], ["b", "d"]] { try await world.follow(topics) }
@@ -188,7 +188,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `what is deleted with an event takes its starts along`() async throws {
+    @Test func `an event that is deleted takes its starts along`() async throws {
         try await withStarts { world in
             try await world.open()
             let late = try await world.follow()

@@ -23,7 +23,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `an app whose key APNs refuses is left out, and loses nothing`() async throws {
+    @Test func `an app with a refused key is skipped and loses nothing`() async throws {
         try await withStarts { world in
             try await world.open()
             let follower = try await world.follow()
@@ -33,7 +33,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `small shards reach everybody once, in order of installations`() async throws {
+    @Test func `small shards reach every follower once, in the order of installations`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["a", "b", "c"])
             var followers: [Int] = []
@@ -44,7 +44,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `a shard has the channel, the declared bytes and a timestamp below that of every update`() async throws {
+    @Test func `a shard has the channel, the declared bytes and a timestamp below every update's`() async throws {
         try await withStarts { world in
             let start = StartWorld.start(
                 at: world.now, until: world.now.addingTimeInterval(60),
@@ -65,7 +65,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `a declared content has the event's defaults`() async throws {
+    @Test func `a declared content gets the event's defaults`() async throws {
         try await withStarts { world in
             var specification = try EventSpecification.sample(
                 defaults: EventDefaults(staleAfter: 300, relevanceScore: Array("7".utf8)))
@@ -81,7 +81,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `nothing goes before the time`() async throws {
+    @Test func `no start is sent before its time`() async throws {
         try await withStarts { world in
             let at = world.now.addingTimeInterval(30)
             try await world.open(start: StartWorld.start(at: at))
@@ -95,7 +95,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `nothing goes before the channel is active`() async throws {
+    @Test func `no start is sent before the channel is active`() async throws {
         try await withStarts { world in
             try await world.declare()
             try await world.follow()
@@ -107,7 +107,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `without a declared content each push has the newest that was accepted, sent or not`() async throws {
+    @Test func `without a declared content a push has the newest accepted content`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
             try await world.follow()
@@ -124,7 +124,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `a declared content counts until one is accepted; later followers get the newest, and then its time`()
+    @Test func `a declared content is used until one is accepted, and then followers get the newest`()
         async throws
     {
         try await withStarts { world in
@@ -152,7 +152,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `an update that says nothing of the score, one withdrawn and another audience's leave the declared one`()
+    @Test func `an update without a content, a withdrawn one and another audience's do not replace the declared content`()
         async throws
     {
         try await withStarts { world in
@@ -176,7 +176,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `the content that a start showed cannot be withdrawn, though it waits for its own turn`() async throws {
+    @Test func `the content that a start showed cannot be withdrawn, even if it still waits itself`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
             let unseen = try await world.stores.accept(.update(#"{"n":1}"#))
@@ -192,7 +192,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `a content that leaves no room for the alert waits for a shorter one`() async throws {
+    @Test func `a start waits if its content leaves no room for the alert`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
             try await world.follow()
@@ -204,7 +204,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `a later follower gets it then, until the time is over`() async throws {
+    @Test func `later followers get the start until its time is over`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(120)))
             #expect(try await world.sendAll().isEmpty)
@@ -231,7 +231,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `the system, the switch and the token decide the form, in counts as in shards`() async throws {
+    @Test func `the system, the permission and the token decide the form, in counts and in shards`() async throws {
         try await withStarts { world in
             try await world.open()
             let kinds: [(system: String, enabled: Bool, hasToken: Bool)] = [
@@ -257,7 +257,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `an audience without a channel needs none, and its activities ask for tokens`() async throws {
+    @Test func `an audience with delivery by tokens needs no channel, and its starts ask for tokens`() async throws {
         try await withStarts { world in
             try await world.declare()
             try await world.stores.pool.query("update audiences set delivery = 'tokens'")
@@ -268,7 +268,7 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `another type of attributes has tokens of its own`() async throws {
+    @Test func `another type of attributes has its own tokens`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow(attributesType: "FlightAttributes")

@@ -8,7 +8,7 @@ internal import Testing
 
 /// Installations whose pushes may have been made, and those whose were not.
 struct StartLeaseTests {
-    @Test func `a lease that its own replica never heard of was used for nothing, and goes again at once`() async throws
+    @Test func `a shard whose lease never reached its replica is sent again at once`() async throws
     {
         try await withStarts { world in
             try await world.open()
@@ -25,7 +25,7 @@ struct StartLeaseTests {
         }
     }
 
-    @Test func `a shard in hand is not claimed again, though its lease is over`() async throws {
+    @Test func `a shard that a replica still has is not claimed again after its lease`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -37,7 +37,7 @@ struct StartLeaseTests {
         }
     }
 
-    @Test func `a lease that ended while the database was away is not over at once`() async throws {
+    @Test func `a lease that ended while the database was away does not end at once`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -51,7 +51,7 @@ struct StartLeaseTests {
         }
     }
 
-    @Test func `a run that is over is counted under a lease, and not by a replica that dies meanwhile`() async throws {
+    @Test func `a finished start is counted under a lease, also after a replica dies`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
             try await world.follow()
@@ -77,7 +77,7 @@ struct StartLeaseTests {
         }
     }
 
-    @Test func `a run that is being counted is not locked`() async throws {
+    @Test func `a start that is being counted is not locked`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now.addingTimeInterval(60)))
             try await world.follow()

@@ -9,7 +9,7 @@ internal import Testing
 
 /// What people are told of a start.
 struct StartReportTests {
-    @Test func `a dry run after a stop counts those that would get it`() async throws {
+    @Test func `a dry run after a stop counts those that would get the start`() async throws {
         try await withStarts { world in
             try await world.open()
             for _ in 0..<3 { try await world.follow() }
@@ -33,7 +33,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `when it is over the parts are the followers: who came too late is told apart`() async throws {
+    @Test func `at the end all parts add up to the followers, with late ones counted separately`() async throws {
         try await withStarts { world in
             let run = try #require(Topic(rawValue: "team:rapid"))
             try await world.open()
@@ -67,7 +67,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `a start that was asked for early runs, or waits for its channel`() async throws {
+    @Test func `a start requested early runs, or waits for its channel`() async throws {
         try await withStarts { world in
             try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
             try await world.follow()
@@ -78,7 +78,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `a start that is put off is scheduled again, whatever has gone`() async throws {
+    @Test func `a postponed start is scheduled again, whatever was sent`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -92,7 +92,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `a rate counts followers in time, not late ones`() async throws {
+    @Test func `a rate counts followers in time and not late ones`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -112,7 +112,7 @@ struct StartReportTests {
         }
     }
 
-    @Test func `a count is of one moment, while shards are settled`() async throws {
+    @Test func `a count is of one moment, even while shards are settled`() async throws {
         try await withStarts { world in
             try await world.open()
             for _ in 0..<60 { try await world.follow() }

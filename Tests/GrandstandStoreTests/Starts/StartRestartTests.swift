@@ -35,7 +35,7 @@ struct StartRestartTests {
         try await world.open(start: start)
     }
 
-    @Test func `who listens to a channel that was replaced is started again once, and nobody else is`() async throws {
+    @Test func `after a channel was replaced its listeners, and nobody else, are started again once`() async throws {
         try await withStarts { world in
             try await declare(restarts: true, world)
             let old = try await world.stores.channel().channelID
@@ -71,7 +71,7 @@ struct StartRestartTests {
         }
     }
 
-    @Test func `without the organiser's word, and with the first channel, nobody is started again`() async throws {
+    @Test func `without the organiser's permission, or with the first channel, nobody is started again`() async throws {
         try await withStarts { world in
             try await declare(restarts: false, world)
             let follower = try await world.follow()

@@ -8,7 +8,7 @@ internal import Testing
 
 /// The settlement of pushes, of their runs, and of tokens.
 struct StartSettleTests {
-    @Test func `an installation noted by a replica that died is unknown, and gets no other`() async throws {
+    @Test func `an installation noted by a dead replica is unknown, and gets no other start`() async throws {
         try await withStarts { world in
             try await world.open()
             let first = try await world.follow()
@@ -25,7 +25,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a verdict whose lease went elsewhere changes nothing`() async throws {
+    @Test func `a result after the lease went elsewhere changes nothing`() async throws {
         try await withStarts { world in
             try await world.open()
             let installation = try await world.follow()
@@ -43,7 +43,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `an extended lease keeps the run`() async throws {
+    @Test func `a renewed lease keeps the run`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
@@ -58,7 +58,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `what APNs did not process goes again at its time, what was not made at once`() async throws {
+    @Test func `a push that APNs did not process is repeated later, and one that was not sent at once`() async throws {
         try await withStarts { world in
             try await world.open()
             let (throttled, unmade) = (try await world.follow(), try await world.follow())
@@ -102,7 +102,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a phone that reports its activity before the push is settled is accepted and confirmed`() async throws {
+    @Test func `an activity reported before its push is settled counts as accepted and confirmed`() async throws {
         try await withStarts { world in
             try await world.open()
             let installation = try await world.follow()
@@ -120,7 +120,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a token that is gone is removed, one that was replaced in the midst is used`() async throws {
+    @Test func `an invalid token is removed, and one replaced meanwhile is used`() async throws {
         try await withStarts { world in
             try await world.open()
             let (gone, replaced) = (try await world.follow(), try await world.follow(token: "aaaa"))
@@ -143,7 +143,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `an installation that was reached, or may have been, gets no other with a new token`() async throws {
+    @Test func `an installation that was or may have been reached gets no other start with a new token`() async throws {
         try await withStarts { world in
             try await world.open()
             let ids = [try await world.follow(), try await world.follow(), try await world.follow()]
@@ -160,7 +160,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a token registered after APNs says it was gone stays`() async throws {
+    @Test func `a token registered after APNs called it invalid is kept`() async throws {
         try await withStarts { world in
             try await world.open()
             let installation = try await world.follow()

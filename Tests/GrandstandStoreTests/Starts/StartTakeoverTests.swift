@@ -37,7 +37,7 @@ struct StartTakeoverTests {
     @Test(arguments: [
         TokenVerdict.retry(at: Date(timeIntervalSince1970: 0), reason: "Shutdown"), .rejected(reason: "BadTopic"), nil,
     ])
-    func `who takes a token over from a push that APNs did not process gets the next`(verdict: TokenVerdict?)
+    func `an installation that takes over a token whose push was not processed gets the next push`(verdict: TokenVerdict?)
         async throws
     {
         try await withStarts { world in
@@ -54,7 +54,7 @@ struct StartTakeoverTests {
     }
 
     @Test(arguments: [TokenVerdict.accepted, .unknown(reason: "timeout")])
-    func `who takes a token over from a push that may have been made gets none`(verdict: TokenVerdict) async throws {
+    func `an installation that takes over a token whose push may have arrived gets none`(verdict: TokenVerdict) async throws {
         try await withStarts { world in
             try await world.open()
             _ = try await Self.register("aa", in: world)
@@ -68,7 +68,7 @@ struct StartTakeoverTests {
     }
 
     @Test(arguments: [false, true])
-    func `who has a token third hand while the first push to it is under way gets none`(stops: Bool) async throws {
+    func `an installation that is the third owner of a token while its first push is in flight gets none`(stops: Bool) async throws {
         try await withStarts { world in
             try await world.open()
             _ = try await Self.register("aa", in: world)
@@ -89,7 +89,7 @@ struct StartTakeoverTests {
 
     // MARK: Strangers
 
-    @Test func `a registration that takes a token over and is not committed yet locks no claim out`() async throws {
+    @Test func `an uncommitted registration that takes over a token blocks no claim`() async throws {
         try await withStarts { world in
             try await world.open()
             let first = try await Self.register("aa", in: world)
@@ -119,7 +119,7 @@ struct StartTakeoverTests {
         }
     }
 
-    @Test func `who registers and switches tokens without end does not hold up the sweep`() async throws {
+    @Test func `an installation that registers tokens endlessly does not delay the sweep`() async throws {
         try await withStarts { world in
             try await world.open()
             var followers: Set<Int> = []
@@ -137,7 +137,7 @@ struct StartTakeoverTests {
         }
     }
 
-    @Test func `an installation that takes a token over while the start is stopped gets none when it goes on`()
+    @Test func `an installation that takes over a token while the start is stopped gets none later`()
         async throws
     {
         try await withStarts { world in

@@ -18,7 +18,7 @@ struct VariantStartTests {
     }
 
     @Test
-    func `each follower is started on the variant that it names, else on that of its locale, else on none`()
+    func `each follower is started on its own variant, or that of its locale, or the one without a variant`()
         async throws
     {
         try await withStarts { world in
@@ -52,7 +52,7 @@ struct VariantStartTests {
         }
     }
 
-    @Test func `followers of an audience without a channel wait, the others do not; each gets one start`() async throws
+    @Test func `followers of an audience without a channel wait, others do not, and each gets one start`() async throws
     {
         try await withStarts { world in
             try await world.declare(audiences: audiences("de", "fr"))
@@ -98,7 +98,7 @@ struct VariantStartTests {
         }
     }
 
-    @Test(arguments: [nil, "fr"]) func `an installation is started once, on one of the audiences that are chosen`(
+    @Test(arguments: [nil, "fr"]) func `an installation is started once, on one of the selected audiences`(
         _ chosen: String?
     ) async throws {
         try await withStarts { world in
@@ -122,7 +122,7 @@ struct VariantStartTests {
         }
     }
 
-    @Test func `a start that waits says for what`() async throws {
+    @Test func `a waiting start names what it waits for`() async throws {
         try await withStarts { world in
             try await world.declare(start: StartWorld.start(at: world.now, contentState: nil))
             try await world.follow()

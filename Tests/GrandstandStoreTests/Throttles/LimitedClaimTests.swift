@@ -26,7 +26,7 @@ struct LimitedClaimTests {
         delivery.text.split(separator: #"{"n":"#)[1].prefix { $0.isNumber }.description
     }
 
-    @Test func `no more lanes are claimed than may send; other apps' as ever`() async throws {
+    @Test func `no more lanes are claimed than the rate allows, and other apps' as usual`() async throws {
         try await withStores { stores in
             try await Self.open((1...6).map { "goal-\($0)" }, stores)
             try await Self.open((1...3).map { "other-\($0)" }, stores, of: "com.example.Other")
@@ -46,7 +46,7 @@ struct LimitedClaimTests {
         }
     }
 
-    @Test func `a lane keeps its place when a newer message replaces the one that waits`() async throws {
+    @Test func `a lane keeps its place when a newer message replaces the waiting one`() async throws {
         try await withStores { stores in
             try await Self.open(["first", "second"], stores)
             try await stores.accept(.update(#"{"n":1}"#), for: "first")
@@ -59,7 +59,7 @@ struct LimitedClaimTests {
         }
     }
 
-    @Test func `an alert goes before what waits, until that has waited for as long as a turn of all lanes takes`()
+    @Test func `an alert comes first, unless others have waited for a whole turn of all lanes`()
         async throws
     {
         try await withStores { stores in
@@ -78,7 +78,7 @@ struct LimitedClaimTests {
         }
     }
 
-    @Test func `each lane has its turn within lanes by rate, whatever alerts come`() async throws {
+    @Test func `each limited lane has its turn, whatever alerts come`() async throws {
         try await withStores { stores in
             let keys = (1...12).map { "quiet-\($0)" }
             try await Self.open(keys + ["loud-1", "loud-2", "loud-3"], stores)
@@ -97,7 +97,7 @@ struct LimitedClaimTests {
         }
     }
 
-    @Test func `what is accepted while APNs throttles the app waits for its turn`() async throws {
+    @Test func `messages accepted while APNs throttles the app wait for their turn`() async throws {
         try await withStores { stores in
             try await Self.open(["match-1"], stores)
             try await Self.open(["match-2"], stores, of: "com.example.Other")

@@ -26,7 +26,7 @@ struct SendRateStoreTests {
         .map { try $0.decode("topic") }
     }
 
-    @Test func `what one replica writes the other reads, and quotas add up`() async throws {
+    @Test func `each replica reads what the other wrote, and quotas show the sum`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
@@ -49,7 +49,7 @@ struct SendRateStoreTests {
         }
     }
 
-    @Test func `a delivery that waits for the rate says about when it goes, never a time that is past`() async throws {
+    @Test func `a delivery that waits for the rate shows its estimated time, never one in the past`() async throws {
         try await withStores { stores in
             for key in ["one", "two", "three"] { try await stores.put(.sample(key)) }
             try await stores.provision()
@@ -71,7 +71,7 @@ struct SendRateStoreTests {
         }
     }
 
-    @Test func `webhooks hear of the first replica's limit and of the last one's end, once each`() async throws {
+    @Test func `webhooks are told of the first replica's limit and the last one's end, once each`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open()
@@ -100,7 +100,7 @@ struct SendRateStoreTests {
         }
     }
 
-    @Test func `the row of a replica that is gone counts for nothing, and the next to look removes it`() async throws {
+    @Test func `the row of a dead replica is ignored, and removed by the next reader`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open()

@@ -22,7 +22,7 @@ struct WebhookDeclarationTests {
             \.id)
     }
 
-    @Test func `a webhook is its declarer's until another key says where or what it tells`() async throws {
+    @Test func `a webhook belongs to its declaring key until another key changes its URL or content`() async throws {
         try await withHooks { hooks in
             let (first, second) = (try await Self.key(hooks), try await Self.key(hooks))
             let now = hooks.stores.now
@@ -42,7 +42,7 @@ struct WebhookDeclarationTests {
         }
     }
 
-    @Test func `a revocation disables what the key declared if that is asked for, also later`() async throws {
+    @Test func `revoking a key disables its webhooks on request, also later`() async throws {
         try await withHooks { hooks in
             let (leaked, other) = (try await Self.key(hooks), try await Self.key(hooks))
             let now = hooks.stores.now
@@ -64,7 +64,7 @@ struct WebhookDeclarationTests {
         }
     }
 
-    @Test func `a key that was revoked a moment ago declares nothing, and one declares for apps that it still reaches`()
+    @Test func `a revoked key declares nothing, and other keys only for apps that they still reach`()
         async throws
     {
         try await withHooks { hooks in
@@ -89,7 +89,7 @@ struct WebhookDeclarationTests {
         }
     }
 
-    @Test func `a webhook that another writer took out of reach is not there for a write that was under way`()
+    @Test func `a webhook moved out of reach is not found by a write in progress`()
         async throws
     {
         try await withHooks { hooks in

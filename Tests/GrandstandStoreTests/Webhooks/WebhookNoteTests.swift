@@ -21,7 +21,7 @@ struct WebhookNoteTests {
             "update channels set state = 'missing', reason = \(reason), changed_at = \(hooks.stores.now)")
     }
 
-    @Test func `a message states the facts as they were, whatever has become of them`() async throws {
+    @Test func `a message has the facts as they were at the event`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.channelMissing, .channelReplaced])
@@ -45,7 +45,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `webhooks that subscribed when it happened are told, and no others`() async throws {
+    @Test func `only webhooks that were subscribed at the event are told`() async throws {
         try await withHooks { hooks in
             let early = try await hooks.add([.channelMissing])
             try await Self.lose(hooks)
@@ -62,7 +62,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `a process that dies while it writes messages takes nothing with it`() async throws {
+    @Test func `a process that dies while it writes messages loses none`() async throws {
         try await withHooks { hooks in
             try await hooks.add([.channelMissing])
             try await Self.lose(hooks)
@@ -82,7 +82,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `many processes make one message of a note`() async throws {
+    @Test func `several processes make one message of a note`() async throws {
         try await withHooks { hooks in
             try await hooks.add([.channelMissing])
             try await hooks.stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
@@ -99,7 +99,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `a note of a topic that only a newer version knows is left to it`() async throws {
+    @Test func `a note of a topic that only a newer version knows is left for it`() async throws {
         try await withHooks { hooks in
             let pool = hooks.stores.pool
             try await pool.query("alter type webhook_topic add value 'channel.moved'")

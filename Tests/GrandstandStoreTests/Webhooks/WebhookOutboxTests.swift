@@ -10,7 +10,7 @@ internal import Testing
 /// Messages from the row they tell of to their last try.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookOutboxTests {
-    @Test func `a broadcast is told of when its last delivery is settled, once`() async throws {
+    @Test func `a broadcast is reported once, when its last delivery is settled`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.broadcastSettled])
@@ -36,7 +36,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a withdrawn broadcast is told of as cancelled, scheduled or queued, never as done`() async throws {
+    @Test func `a withdrawn broadcast is reported as cancelled and never as done`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.broadcastSettled])
@@ -52,7 +52,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `what was told as replaced and goes after all is told of again`() async throws {
+    @Test func `a broadcast reported as superseded and sent after all is reported again`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.broadcastSettled])
@@ -74,7 +74,7 @@ struct WebhookOutboxTests {
     }
 
     /// The last two deliveries settled by two transactions at once: neither sees the other's, one of the notes does.
-    @Test func `deliveries settled at the same time are not both overlooked`() async throws {
+    @Test func `of deliveries settled at the same time the last is noticed`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.broadcastSettled])
@@ -95,7 +95,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a change that is rolled back is never told of, and nothing is written while no webhook listens`()
+    @Test func `a change that is rolled back is not reported, and without webhooks nothing is written`()
         async throws
     {
         try await withHooks { hooks in
@@ -117,7 +117,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a webhook of one app hears of that app only`() async throws {
+    @Test func `a webhook of one app gets only that app's messages`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open("a", audiences: [.sample("com.example.A")])
@@ -135,7 +135,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a failure goes again by the schedule, and is given up at its end`() async throws {
+    @Test func `a failure is repeated by the schedule, and given up at its end`() async throws {
         try await withHooks { hooks in
             let (webhook, first) = try await hooks.tested()
             var message = first
@@ -164,7 +164,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a dead replica's lease moves on, and its verdict changes nothing then`() async throws {
+    @Test func `a dead replica's lease moves on, and its late result changes nothing`() async throws {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
             #expect(try await hooks.claim(by: UUID()).isEmpty)
@@ -180,7 +180,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a post that takes long keeps its lease, and nobody else's`() async throws {
+    @Test func `a post that takes long keeps its lease`() async throws {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
             let later = hooks.stores.now.addingTimeInterval(60)
@@ -196,7 +196,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `what a stop gives back was not tried`() async throws {
+    @Test func `a message that a stop gives back does not count as tried`() async throws {
         try await withHooks { hooks in
             let (_, message) = try await hooks.tested()
             try await hooks.outbox.release([message.id], replica: UUID(), now: hooks.stores.now)
@@ -207,7 +207,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `one webhook takes no more than its share`() async throws {
+    @Test func `one webhook uses no more than its share of places`() async throws {
         try await withHooks { hooks in
             let (slow, quick) = (try await hooks.add([.quotaLevel]), try await hooks.add([.quotaLevel]))
             for _ in 0..<10 { _ = try await hooks.webhooks.test(slow.id, by: .server, now: hooks.stores.now) }
@@ -223,7 +223,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `webhooks of one app share its places, and leave another app's free`() async throws {
+    @Test func `webhooks of one app share its places, and leave those of other apps free`() async throws {
         try await withHooks { hooks in
             for app in ["com.example.One", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
             for _ in 0..<3 {
@@ -243,7 +243,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `a webhook whose message failed gets one at a time until one is taken`() async throws {
+    @Test func `after a failure a webhook gets one message at a time until one is accepted`() async throws {
         try await withHooks { hooks in
             let webhook = try await hooks.add([.quotaLevel])
             for _ in 0..<8 { _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now) }
@@ -258,7 +258,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `410 disables a webhook and cancels what waits for it`() async throws {
+    @Test func `410 disables a webhook and cancels its waiting messages`() async throws {
         try await withHooks { hooks in
             let (webhook, message) = try await hooks.tested()
             _ = try await hooks.webhooks.test(webhook.id, by: .server, now: hooks.stores.now)
@@ -278,7 +278,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `five days of failures disable a webhook, one success among them does not`() async throws {
+    @Test func `five days of failures disable a webhook, unless one succeeds`() async throws {
         try await withHooks { hooks in
             let webhook = try await hooks.add([.quotaLevel])
             func post(_ answer: WebhookAnswer) async throws -> Webhook.State? {
@@ -297,7 +297,7 @@ struct WebhookOutboxTests {
         }
     }
 
-    @Test func `history is forgotten with its log, but for what is still tried`() async throws {
+    @Test func `old messages are removed with their log, except those still being tried`() async throws {
         try await withHooks { hooks in
             let (webhook, message) = try await hooks.tested()
             try await hooks.settle(message, .answered(status: 200))

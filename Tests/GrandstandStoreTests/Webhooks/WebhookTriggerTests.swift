@@ -19,7 +19,7 @@ struct WebhookTriggerTests {
         .map { try $0.decode("topic") }
     }
 
-    @Test func `the capability going off, once for each time`() async throws {
+    @Test func `a capability that goes off is reported once each time`() async throws {
         try await withHooks { hooks in
             let pool = hooks.stores.pool
             try await hooks.stores.open()
@@ -39,7 +39,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `another channel for an audience, and not the first`() async throws {
+    @Test func `a replaced channel is reported, and a first channel is not`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.channelMissing, .channelReplaced])
@@ -58,7 +58,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `a withdrawn broadcast is settled too`() async throws {
+    @Test func `a withdrawn broadcast is reported as settled, too`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await hooks.add([.broadcastSettled])
@@ -71,7 +71,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `a level is told of once, by one of the replicas that see it`() async throws {
+    @Test func `a quota level is reported once by one of several replicas`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             let levels = PostgresQuotaLevels(Database(stores.pool))
@@ -96,7 +96,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `a webhook of one app hears of events that are that app's alone, as they are now`() async throws {
+    @Test func `a webhook of one app is told of events that belong only to it now`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
@@ -120,7 +120,7 @@ struct WebhookTriggerTests {
         }
     }
 
-    @Test func `what concerns several apps is told to webhooks of all of them, and to those of none`() async throws {
+    @Test func `a message about several apps goes to webhooks of all of them and to those without apps`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
             for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
