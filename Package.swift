@@ -220,7 +220,8 @@ let package = Package(
             name: "GrandstandCommand",
             dependencies: [
                 "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandHTTP", "GrandstandApp",
-                "GrandstandClient", "JSON", "MatchDriver", argumentParser, lifecycle, log, signals,
+                "GrandstandClient", "GrandstandContract", "JSON", "MatchDriver", argumentParser, lifecycle, log,
+                signals,
             ],
             resources: [
                 .embedInCode("Demo/Data/world-cup-final-2022.json"), .embedInCode("Demo/Data/emoji-rangers.json"),

@@ -68,7 +68,9 @@ struct FailureTableTests {
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "reset"}"#,
         #"{"match": {"operation": "broadcast", "every": 250}, "action": "silence"}"#,
     ])
-    func `requests that may have been processed are unanswered, and all others are accepted`(_ fault: String) async throws {
+    func `requests that may have been processed are unanswered, and all others are accepted`(_ fault: String)
+        async throws
+    {
         try await Door.with(settings: { $0.requestTimeout = .seconds(2) }) { door in
             let channelID = try await door.makeChannel()
             try door.simulator.addFaults(#"{"faults": [\#(fault)]}"#)
@@ -93,7 +95,8 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `after limits of 1,000, 1 and 1,000 streams nothing is lost, and the connection stays open`() async throws
+    @Test func `after limits of 1,000, 1 and 1,000 streams nothing is lost, and the connection stays open`()
+        async throws
     {
         try await Door.with(settings: Self.oneConnection) { door in
             let channelID = try await door.makeChannel()

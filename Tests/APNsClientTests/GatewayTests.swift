@@ -113,7 +113,9 @@ struct GatewayTests {
         (403, #"{"reason":5}"#, "HTTP403"),
         (410, #"["reason"]"#, "HTTP410"),
     ])
-    func `a refusal in an unknown form keeps its text, or else its status`(_ status: Int, _ body: String, _ reason: String)
+    func `a refusal in an unknown form keeps its text, or else its status`(
+        _ status: Int, _ body: String, _ reason: String
+    )
         async throws
     {
         try await Door.with { door in

@@ -100,7 +100,8 @@ struct CSVTests {
             ("uid\n\"" + String(repeating: "x\n", count: 20_000), 2, "is not closed"),
             ("uid,startsAt\n" + String(repeating: "1,2\n", count: 5_001), 5_002, "5000 records"),
         ])
-    func `a file that is not CSV is refused, and the error names the line`(text: String, line: Int, word: String) throws {
+    func `a file that is not CSV is refused, and the error names the line`(text: String, line: Int, word: String) throws
+    {
         let reading = CalendarReading.csv(text.hasPrefix("Nr") ? ["uid": "id"] : [:])
         let fault = #expect(throws: CalendarFault.self) { try reading.read(text) }
         #expect(fault?.line == line)

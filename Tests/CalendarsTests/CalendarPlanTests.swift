@@ -67,7 +67,9 @@ struct CalendarPlanTests {
         #expect(field.new.map { String(decoding: $0, as: UTF8.self) } == #""2026-08-21T19:45:00.000Z""#)
     }
 
-    @Test func `a change to the same value is no change, and if both changed a member the calendar's value is used`() throws {
+    @Test func `a change to the same value is no change, and if both changed a member the calendar's value is used`()
+        throws
+    {
         var (world, season) = try CalendarWorld.synced()
         season.fixtures[0].minute += 15
         season.fixtures[1].minute += 15

@@ -150,7 +150,9 @@ struct ICalendarTests {
             (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "nested"),
             ("BEGIN:VCALENDAR\nX:" + String(repeating: "x", count: 20_000), 2, "bytes"),
         ])
-    func `a file that is not iCalendar is refused, and the error names the line`(text: String, line: Int, word: String) throws {
+    func `a file that is not iCalendar is refused, and the error names the line`(text: String, line: Int, word: String)
+        throws
+    {
         let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
         #expect(fault?.line == line)
         #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")

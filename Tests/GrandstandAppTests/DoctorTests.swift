@@ -29,7 +29,9 @@ struct DoctorTests {
         (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.proxy, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
         (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
     ])
-    func `the step that failed is reported as failed, and those before it as working`(kind: HTTP2ConnectError.Kind, step: String) throws {
+    func `the step that failed is reported as failed, and those before it as working`(
+        kind: HTTP2ConnectError.Kind, step: String
+    ) throws {
         let checks = AppleChecks.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
         let index = try #require(checks.firstIndex { $0.outcome == .failed })
         #expect(checks[index].name == step)

@@ -84,7 +84,9 @@ struct JSONTests {
         #expect("\(problem)" == "T: D")
     }
 
-    @Test func `an unknown kind, or an answer that is not a problem document, is a problem of an unknown kind`() async throws {
+    @Test func `an unknown kind, or an answer that is not a problem document, is a problem of an unknown kind`()
+        async throws
+    {
         func problem(_ response: GrandstandClient.Response) async throws -> ServerProblem {
             let transport = ScriptedTransport { _ in response }
             return try #require(

@@ -71,7 +71,9 @@ struct LookupTests {
         }
     }
 
-    @Test func `without a network the last answer is returned and marked, but never after the end of its event`() async throws {
+    @Test func `without a network the last answer is returned and marked, but never after the end of its event`()
+        async throws
+    {
         try await Self.withCache { cache, _ in
             let held = HeldTime()
             let isAway = Mutex(false)
@@ -165,7 +167,8 @@ struct LookupTests {
         }
     }
 
-    @Test func `a file that cannot be read is ignored, and a folder that cannot be written does no harm`() async throws {
+    @Test func `a file that cannot be read is ignored, and a folder that cannot be written does no harm`() async throws
+    {
         try await Self.withCache { cache, folder in
             let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])
             let client = GrandstandClient.test(transport, cache: cache)

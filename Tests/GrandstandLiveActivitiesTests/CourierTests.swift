@@ -57,7 +57,10 @@ struct CourierTests {
         #expect(sequence() == 2)
     }
 
-    @Test mutating func `failures make waits longer, and a wait that the server asked for also applies in the foreground`() throws {
+    @Test
+    mutating func `failures make waits longer, and a wait that the server asked for also applies in the foreground`()
+        throws
+    {
         try settle(.unanswered("offline"))
         #expect(courier.next(record, at: .zero) == .wait(until: 1))
         try settle(Self.refused(503, "store-unavailable"), at: 1)

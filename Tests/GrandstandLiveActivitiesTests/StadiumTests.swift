@@ -8,8 +8,7 @@ internal import Testing
 
 /// The example's activity, made from the content that organisers send.
 struct StadiumTests {
-    @Test func `a score is read from the contents on the pages, also with unknown members`() throws
-    {
+    @Test func `a score is read from the contents on the pages, also with unknown members`() throws {
         let sent = #"{"home": 1, "away": 0, "minute": 12, "headline": "Goal", "sentAt": 1795293900, "weather": "rain"}"#
         let score = try JSONDecoder().decode(MatchScore.self, from: Data(sent.utf8))
         #expect(score == MatchScore(home: 1, away: 0, minute: 12, headline: "Goal", sentAt: 1_795_293_900))

@@ -48,7 +48,9 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `without a network, a channel or the foreground a start waits, and then there is one activity`() async throws {
+    @Test func `without a network, a channel or the foreground a start waits, and then there is one activity`()
+        async throws
+    {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", .unanswered("offline"))
@@ -91,8 +93,7 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `activities removed while the app was not running are reported as dismissed`() async throws
-    {
+    @Test func `activities removed while the app was not running are reported as dismissed`() async throws {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setLookup("derby", Self.found)
@@ -189,7 +190,8 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `with Live Activities off nothing is looked up or started, not even after they are on again`() async throws
+    @Test func `with Live Activities off nothing is looked up or started, not even after they are on again`()
+        async throws
     {
         let phone = Phone(host: FakeHost { $0.liveActivitiesEnabled = false })
         defer { phone.discard() }

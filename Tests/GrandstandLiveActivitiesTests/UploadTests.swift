@@ -151,7 +151,8 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `permissions are reported as they are, and a start token is kept if the stream is silent`() async throws {
+    @Test func `permissions are reported as they are, and a start token is kept if the stream is silent`() async throws
+    {
         let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
         defer { phone.discard() }
         let app = await phone.launch()
@@ -183,7 +184,8 @@ struct UploadTests {
         await app.stop()
     }
 
-    @Test func `a forgotten installation is gone on the phone and the server, and a return is a new one`() async throws {
+    @Test func `a forgotten installation is gone on the phone and the server, and a return is a new one`() async throws
+    {
         let phone = Phone()
         defer { phone.discard() }
         phone.server.setFate { _, request in request == .forget ? .unheard : .arrives }

@@ -34,7 +34,9 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
-    @Test func `the outcome of the server's own creation is recorded when the database is back, and that of a caller's is left to Apple's list`()
+    @Test
+    func
+        `the outcome of the server's own creation is recorded when the database is back, and that of a caller's is left to Apple's list`()
         async throws
     {
         let task = Sample.task(bundleID: Sample.plainID)
@@ -106,7 +108,9 @@ struct ChannelCallsTests {
         #expect(calls.created.count == 1)
     }
 
-    @Test func `a list is read before a creation unless one was read lately, one for all creations of an app`() async throws {
+    @Test func `a list is read before a creation unless one was read lately, one for all creations of an app`()
+        async throws
+    {
         let listing = ChannelListing(channelIDs: ["theirs=="])
         let gateway = FakeGateway(
             creations: [.accepted("abc==", .init(requestID: nil))], lists: [.accepted(listing, .init(requestID: nil))])

@@ -57,7 +57,9 @@ struct ChannelOperationsImportTests {
         APNsRefusal(status: 404, reason: .badPath),
         APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented")),
     ])
-    func `a channel that Apple does not know for the app in this environment is not imported`(_ refusal: APNsRefusal) async {
+    func `a channel that Apple does not know for the app in this environment is not imported`(_ refusal: APNsRefusal)
+        async
+    {
         let (result, imports, _) = await Self.imported(.refused(refusal))
         guard case .failure(let problem) = result else {
             Issue.record("imported")

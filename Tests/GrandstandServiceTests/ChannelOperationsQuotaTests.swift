@@ -59,7 +59,8 @@ struct ChannelOperationsQuotaTests {
         #expect(calls.deleted == ["old=="])
     }
 
-    @Test func `without a retiring channel, or if Apple does not delete it, the caller gets the refusal`() async throws {
+    @Test func `without a retiring channel, or if Apple does not delete it, the caller gets the refusal`() async throws
+    {
         let task = Sample.task()
         let spare = [Sample.task(.deleting, channelID: "old==", bundleID: Sample.plainID)]
         for (spare, answers) in [([], []), (spare, [APNsAnswer<Void>.unanswered("lost")])] {

@@ -128,7 +128,9 @@ struct DispatcherTests {
         #expect(Set(books.settled.map(\.delivery)).isDisjoint(with: books.waiting.map(\.id)))
     }
 
-    @Test func `requests without an answer at the end of the drain are given back, and later answers are ignored`() async {
+    @Test func `requests without an answer at the end of the drain are given back, and later answers are ignored`()
+        async
+    {
         let outbox = FakeOutbox((1...3).map { Sample.delivery($0) })
         let valve = Valve()
         let gateway = FakeGateway { message in

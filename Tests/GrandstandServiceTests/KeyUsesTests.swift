@@ -42,7 +42,9 @@ struct KeyUsesTests {
         #expect(ledger.batches == [[one: start + 99, other: start]])
     }
 
-    @Test func `uses that could not be written are written with the next batch, unless there are newer ones`() async throws {
+    @Test func `uses that could not be written are written with the next batch, unless there are newer ones`()
+        async throws
+    {
         let ledger = Ledger()
         let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
         let (one, other) = (UUID(), UUID())

@@ -171,7 +171,9 @@ struct ShardDispatcherTests {
         #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
     }
 
-    @Test func `if the database cannot be reached for longer than a lease no answer is lost, and nothing is claimed meanwhile`()
+    @Test
+    func
+        `if the database cannot be reached for longer than a lease no answer is lost, and nothing is claimed meanwhile`()
         async throws
     {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)

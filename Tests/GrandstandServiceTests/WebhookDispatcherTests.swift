@@ -85,7 +85,9 @@ struct WebhookDispatcherTests {
             now: { Sample.now }, logger: Sample.logger)
     }
 
-    @Test func `every message is posted once and its result recorded, even if there are more than fit at a time`() async throws {
+    @Test func `every message is posted once and its result recorded, even if there are more than fit at a time`()
+        async throws
+    {
         let messages = try (0..<100).map { _ in try Self.message() }
         let box = Box(messages, claimFailures: 1)
         let running = Task { await Self.dispatcher(box, Door(answer: .answered(status: 500))).run() }

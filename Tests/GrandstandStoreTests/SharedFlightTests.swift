@@ -91,7 +91,8 @@ struct SharedFlightTests {
         costly.rested.continuation.yield()
     }
 
-    @Test func `an answer that may be a little old is computed once for concurrent and soon following callers`() async throws
+    @Test func `an answer that may be a little old is computed once for concurrent and soon following callers`()
+        async throws
     {
         let costly = Costly(age: .seconds(3_600))
         let first = Task { try await costly.ask() }

@@ -48,7 +48,9 @@ struct WakeSignalTests {
         }
     }
 
-    @Test func `settling the last message of an event wakes the channels' loop, because its channel may retire`() async throws {
+    @Test func `settling the last message of an event wakes the channels' loop, because its channel may retire`()
+        async throws
+    {
         try await withWakes { stores, outbox, channels in
             try await stores.put(.sample())
             await channels.next()

@@ -34,7 +34,8 @@ struct CircuitTests {
         #expect(!circuit.isClosed)
     }
 
-    @Test func `an open circuit admits nothing during its pause, then one request, and no second one before the answer`() {
+    @Test
+    func `an open circuit admits nothing during its pause, then one request, and no second one before the answer`() {
         var circuit = opened()
         let opening = after(Circuit.minimumOutage)
         #expect(circuit.admits(100, flying: 5, now: opening) == 0)

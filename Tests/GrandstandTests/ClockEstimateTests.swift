@@ -21,7 +21,9 @@ struct ClockEstimateTests {
         abs(try #require(estimate.origin) - (1_700_000_000 + ahead))
     }
 
-    @Test func `before the first answer nothing is known, and afterwards the error is at most half a round trip`() throws {
+    @Test func `before the first answer nothing is known, and afterwards the error is at most half a round trip`()
+        throws
+    {
         var estimate = ClockEstimate()
         #expect(estimate.origin == nil)
         for share in [0.0, 0.3, 1] {
@@ -65,7 +67,9 @@ struct ClockEstimateTests {
     @Test(arguments: [
         (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
     ])
-    func `a difference of more than 2 s is reported, and one of more than 10 s is unusable, in both directions`(seconds: Double, standing: ClockStanding) {
+    func `a difference of more than 2 s is reported, and one of more than 10 s is unusable, in both directions`(
+        seconds: Double, standing: ClockStanding
+    ) {
         #expect(ClockStanding(lead: seconds...seconds) == standing)
         #expect(ClockStanding(lead: -seconds...(-seconds)) == standing)
     }

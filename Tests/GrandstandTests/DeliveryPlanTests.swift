@@ -34,7 +34,9 @@ struct DeliveryPlanTests {
         #expect(try expirations(request()) == [0, epoch + 28_800])
     }
 
-    @Test func `expiresIn gives 0 where nothing is stored and the time where a message is stored, with the same deadline`() throws
+    @Test
+    func `expiresIn gives 0 where nothing is stored and the time where a message is stored, with the same deadline`()
+        throws
     {
         let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
         #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 301])
@@ -64,7 +66,8 @@ struct DeliveryPlanTests {
         #expect(try expirations(request(apnsExpiration: 0)) == [0, 0])
     }
 
-    @Test func `an apnsExpiration other than 0 is refused where nothing is stored, in the past, and beyond 8 h`() throws {
+    @Test func `an apnsExpiration other than 0 is refused where nothing is stored, in the past, and beyond 8 h`() throws
+    {
         for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
             #expect {
                 try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)

@@ -14,7 +14,9 @@ struct TrustedProxiesTests {
         #expect(try caller("198.51.100.1", "203.0.113.9") == "198.51.100.1")
     }
 
-    @Test func `a forwarded address from a trusted proxy is used, back to the first address that is not a proxy`() throws {
+    @Test func `a forwarded address from a trusted proxy is used, back to the first address that is not a proxy`()
+        throws
+    {
         #expect(try caller("10.0.0.1", "203.0.113.9") == "203.0.113.9")
         #expect(try caller("10.0.0.1", "192.0.2.1, 203.0.113.9, 10.0.0.2") == "203.0.113.9")
         #expect(try caller("10.0.0.1", "192.0.2.1", "203.0.113.9") == "203.0.113.9")

@@ -52,7 +52,10 @@ struct VariantTests {
         #expect(Variant(rawValue: String(repeating: "a", count: 33)) == nil)
     }
 
-    @Test func `a selector without a variant means all audiences of its app and environment, one with a variant only that one`() throws
+    @Test
+    func
+        `a selector without a variant means all audiences of its app and environment, one with a variant only that one`()
+        throws
     {
         let ids = try Self.audiences().map(\.id)
         let all = AudienceSelector(try Self.id())

@@ -10,7 +10,9 @@ struct ConnectionStringTests {
         "host=one,two port=1,2", "host=standby", "grandstand", "postgres:///x?host=/var/run/postgresql",
         "password=a://b host=x", "service=main",
     ])
-    func `a connection string that libpq can use is accepted`(_ text: String) { #expect(ConnectionString.fault(in: text) == nil) }
+    func `a connection string that libpq can use is accepted`(_ text: String) {
+        #expect(ConnectionString.fault(in: text) == nil)
+    }
 
     @Test(arguments: [
         "postgres://secret%zz@h/x", "postgres://me:secret@h/x?bogus=1", "postgres://me:secret@h/x?port=abc",

@@ -26,7 +26,8 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `session settings apply to every connection, and one that the server does not know fails the connection`()
+    @Test
+    func `session settings apply to every connection, and one that the server does not know fails the connection`()
         async throws
     {
         let pool = try await TestCluster.pool { $0.sessionSettings = ["jit": "off", "lock_timeout": "7s"] }
@@ -43,7 +44,9 @@ struct ConnectionTests {
         await refused.close()
     }
 
-    @Test func `a pipeline answers in order, and an error names its query and leaves the connection usable`() async throws {
+    @Test func `a pipeline answers in order, and an error names its query and leaves the connection usable`()
+        async throws
+    {
         let pool = try await TestCluster.pool(maximumConnections: 1)
         try await pool.withConnection { connection in
             let results = try await connection.pipeline((1...50).map { "select \($0) as n" })
@@ -75,7 +78,9 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `a command that must be the first of its pipeline is first, even if other statements are deallocated`() async throws {
+    @Test func `a command that must be the first of its pipeline is first, even if other statements are deallocated`()
+        async throws
+    {
         let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 1 }
         try await pool.withConnection { connection in
             try await connection.query("select 1")
@@ -109,7 +114,8 @@ struct ConnectionTests {
         await pool.close()
     }
 
-    @Test func `the query of a cancelled task is cancelled at the server, and the connection stays usable`() async throws
+    @Test func `the query of a cancelled task is cancelled at the server, and the connection stays usable`()
+        async throws
     {
         let pool = try await TestCluster.pool(maximumConnections: 2)
         let (pid, task) = await sleeper(in: pool)

@@ -176,7 +176,8 @@ struct PoolTests {
         return (end, "host='\(folder)' dbname=x connect_timeout=30")
     }
 
-    @Test func `a connection attempt that hangs delays neither a later caller nor a cancelled one nor the end of the pool`()
+    @Test
+    func `a connection attempt that hangs delays neither a later caller nor a cancelled one nor the end of the pool`()
         async throws
     {
         let (end, connectionString) = try Self.silentServer()

@@ -31,7 +31,9 @@ struct ValueTests {
     func `bool values are read as they were written`(value: Bool) async throws { try await roundTrip(value, "boolean") }
 
     @Test(arguments: [0.0, -1.5, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude])
-    func `float8 values are read as they were written`(value: Double) async throws { try await roundTrip(value, "double precision") }
+    func `float8 values are read as they were written`(value: Double) async throws {
+        try await roundTrip(value, "double precision")
+    }
 
     @Test(arguments: ["", "plain", "'; drop table x; --", "ü ⚽️ \n\t\\", String(repeating: "x", count: 1 << 20)])
     func `text values are read as they were written`(value: String) async throws { try await roundTrip(value, "text") }

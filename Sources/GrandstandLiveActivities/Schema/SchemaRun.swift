@@ -42,7 +42,9 @@ final class SchemaRun: Decoder {
         return KeyedDecodingContainer(SchemaMembers<Key>(run: self, path: []))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw refuse("reads an array element by element.") }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw refuse("reads an array element by element.")
+    }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValue(run: self) }
 
@@ -69,7 +71,8 @@ final class SchemaRun: Decoder {
     func note(_ ask: SchemaAsk) throws {
         asks.append(ask)
         guard asks.count - 1 == failing else { return }
-        throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "an error on purpose for \(ask.words)"))
+        throw DecodingError.typeMismatch(
+            type, .init(codingPath: [], debugDescription: "an error on purpose for \(ask.words)"))
     }
 
     /// A sample value of a type.

@@ -223,7 +223,9 @@ extension ClientStreams: SessionEvents {
         if buffered + bytes.count > configuration.maximumBufferedBytes {
             return abandon(
                 slot,
-                .unanswered("the unfinished answers on this connection are together larger than \(configuration.maximumBufferedBytes) bytes"))
+                .unanswered(
+                    "the unfinished answers on this connection are together larger than \(configuration.maximumBufferedBytes) bytes"
+                ))
         }
         buffered += bytes.count
         call.body.append(contentsOf: bytes)

@@ -46,7 +46,8 @@ extension HTTP2ClientConfiguration.TrustRoots {
             throw HTTP2ConnectError(
                 kind: .tls,
                 message:
-                    "the CA file \(path) can't be used: check that it exists, is readable and contains PEM certificates")
+                    "the CA file \(path) can't be used: check that it exists, is readable and contains PEM certificates"
+            )
         }
         return certificates
     }

@@ -72,7 +72,9 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test func `an expired token is replaced if it is at least 20 minutes old, and one replacement is enough for all callers`()
+    @Test
+    func
+        `an expired token is replaced if it is at least 20 minutes old, and one replacement is enough for all callers`()
         async throws
     {
         let folder = try KeyFolder()

@@ -113,7 +113,8 @@ struct SharedTokenTests {
         #expect(one.text != two.text)
     }
 
-    @Test func `while the store cannot be reached the present token is used, and then the process's own`() async throws {
+    @Test func `while the store cannot be reached the present token is used, and then the process's own`() async throws
+    {
         let folder = try KeyFolder()
         try folder.writeKey()
         let (clock, store) = (HeldClock(Self.start), Store())

@@ -45,7 +45,11 @@ struct DevicePushTests {
         #expect(String(decoding: gone.body, as: UTF8.self) == #"{"reason":"ExpiredToken","timestamp":1780000000000}"#)
     }
 
-    @Test func `while a phone is offline the newest push of an app waits until it expires, and one with expiration 0 is lost`() throws {
+    @Test
+    func
+        `while a phone is offline the newest push of an app waits until it expires, and one with expiration 0 is lost`()
+        throws
+    {
         for (expiration, after, count) in [("", 60.0, 1), ("0", 60, 0), ("1780000030", 60, 0), ("1780000090", 60, 1)] {
             var stage = try PhoneStage()
             let token = try stage.addPhone("anna")

@@ -82,7 +82,9 @@ struct DeviceTests {
         #expect(stage.events("anna").last?.contains("dropped") == true)
     }
 
-    @Test func `after the end nothing changes, and the activity is visible until its dismissal, at most four hours`() throws {
+    @Test func `after the end nothing changes, and the activity is visible until its dismissal, at most four hours`()
+        throws
+    {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 100, event: "end")
@@ -111,7 +113,10 @@ struct DeviceTests {
         #expect(stage.shown("anna", at: 12) == [#"{"n":1}"#])
     }
 
-    @Test func `an activity is stale from its date until an update, ended after eight hours, and dismissed after twelve`() throws {
+    @Test
+    func `an activity is stale from its date until an update, ended after eight hours, and dismissed after twelve`()
+        throws
+    {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","stale-date":\#(PhoneStage.epoch + 60)"#)

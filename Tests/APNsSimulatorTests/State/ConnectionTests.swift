@@ -8,7 +8,9 @@ internal import Testing
 struct ConnectionTests {
     private static let path = "/1/apps/\(Bench.bundleID)/all-channels"
 
-    @Test func `a connection has one stream, many after a valid token, and one again after refusals, before it ends`() throws {
+    @Test func `a connection has one stream, many after a valid token, and one again after refusals, before it ends`()
+        throws
+    {
         var bench = try Bench()
         bench.open()
         let bad = ["authorization": ""]

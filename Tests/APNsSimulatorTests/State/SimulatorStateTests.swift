@@ -4,7 +4,9 @@ internal import Foundation
 internal import Testing
 
 struct SimulatorStateTests {
-    @Test func `a channel is listed and read after its creation, and gone after its deletion, in its environment only`() throws {
+    @Test func `a channel is listed and read after its creation, and gone after its deletion, in its environment only`()
+        throws
+    {
         var bench = try Bench()
         try bench.addChannels()
         let app = "/1/apps/\(Bench.bundleID)"
@@ -75,7 +77,8 @@ struct SimulatorStateTests {
         #expect(try bench.send("GET", "/1/apps/com.example.other/all-channels", by: other).status == 200)
     }
 
-    @Test func `without the Broadcast capability an app loses its channels, and does not get them back with it`() throws {
+    @Test func `without the Broadcast capability an app loses its channels, and does not get them back with it`() throws
+    {
         var bench = try Bench()
         try bench.addChannels()
         bench.state.setBroadcastCapability(false, of: "com.example.Scores")
@@ -100,7 +103,9 @@ struct SimulatorStateTests {
     }
 
     @Test(arguments: APNsEnvironment.allCases)
-    func `the answer to an accepted broadcast has a unique ID, in both environments`(environment: APNsEnvironment) throws {
+    func `the answer to an accepted broadcast has a unique ID, in both environments`(environment: APNsEnvironment)
+        throws
+    {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: environment)
         let first = try bench.broadcast(on: id, in: environment)

@@ -139,7 +139,9 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a key's limit counts here and is in the headers, and a request beyond it is refused by the router`() throws {
+    @Test func `a key's limit counts here and is in the headers, and a request beyond it is refused by the router`()
+        throws
+    {
         let line = try Line(rate: 1)
         let (head, _) = try #require(try line.says(Self.get()).parts)
         #expect(head.contains("RateLimit-Limit: 2"))

@@ -84,7 +84,8 @@ struct ActionTests {
         #expect(deeds.all.isEmpty)
     }
 
-    @Test func `a form that is too old, of another session or without a token does nothing and is shown again`() async throws
+    @Test func `a form that is too old, of another session or without a token does nothing and is shown again`()
+        async throws
     {
         let deeds = Deeds()
         let world = Self.world(deeds)

@@ -51,7 +51,9 @@ struct MessageFormTests {
         #expect(Self.form([("contentState", deep)]).body().faults.count == 1)
     }
 
-    @Test func `the newest content is a template without alert and times, a message to be sent again has everything`() throws {
+    @Test func `the newest content is a template without alert and times, a message to be sent again has everything`()
+        throws
+    {
         let samples = try Samples()
         let request = try samples.request()
         let new = MessageForm(request, isWhole: false, now: Samples.now)

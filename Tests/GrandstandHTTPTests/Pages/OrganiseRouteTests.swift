@@ -162,7 +162,8 @@ struct OrganiseRouteTests {
     }
 
     @Test(arguments: [("cancel", "stale or twelve hours old"), ("reopen", "cannot be restored")])
-    func `a confirmation page says what will happen and changes nothing`(verb: String, consequence: String) async throws {
+    func `a confirmation page says what will happen and changes nothing`(verb: String, consequence: String) async throws
+    {
         let asked = Asked()
         let world = try Self.world(asked)
         let page = try await world.get("/console/events/derby/\(verb)", as: "organise")

@@ -136,7 +136,9 @@ struct PageAccessTests {
         #expect(answer.body.contains("com.example.Stadium only"))
     }
 
-    @Test func `an event is refused while another app takes part, and shown when it belongs to this app alone`() async throws {
+    @Test func `an event is refused while another app takes part, and shown when it belongs to this app alone`()
+        async throws
+    {
         let samples = try Samples()
         let other = try #require(BundleID(rawValue: "com.example.Other"))
         try await withDatabase { test in

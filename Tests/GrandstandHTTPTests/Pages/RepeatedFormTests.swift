@@ -160,8 +160,9 @@ struct RepeatedFormTests {
         (#"{"a": {}}"#, #"{"a": null}"#, true),
         (#"{"a": "1"}"#, #"{"a": 1}"#, false), (#"{"a": true}"#, #"{"a": false}"#, false),
     ])
-    func `an existing object counts as declared however its values are written`(wanted: String, present: String, says: Bool) throws
-    {
+    func `an existing object counts as declared however its values are written`(
+        wanted: String, present: String, says: Bool
+    ) throws {
         let (wanted, present) = try (
             JSONValue(parsing: Array(wanted.utf8)), JSONValue(parsing: Array(present.utf8))
         )

@@ -80,8 +80,7 @@ struct SessionTests {
         #expect(world.sessions.all.map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
     }
 
-    @Test func `signing in again ends the earlier session and removes the old cookie`() async throws
-    {
+    @Test func `signing in again ends the earlier session and removes the old cookie`() async throws {
         let world = ConsoleWorld()
         let session = world.session("operate")
         let answer = try await world.post(

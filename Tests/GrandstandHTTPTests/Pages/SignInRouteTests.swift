@@ -45,7 +45,9 @@ struct SignInRouteTests {
         #expect(nowhere.body.contains("1a2b"))
     }
 
-    @Test func `a key becomes a session for a shift, in a cookie that no script and no other site can use`() async throws {
+    @Test func `a key becomes a session for a shift, in a cookie that no script and no other site can use`()
+        async throws
+    {
         let world = ConsoleWorld()
         let answer = try await world.post(
             "/console/sign-in", [("key", "  operate\n"), ("next", "/console/events?state=live")])

@@ -65,8 +65,7 @@ struct AppRouteTests {
         #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
     }
 
-    @Test func `a preview is stored as written, and an invalid template is refused with its place`() async throws
-    {
+    @Test func `a preview is stored as written, and an invalid template is refused with its place`() async throws {
         var world = try Self.world()
         world.apps.save = { app, _ in (app, true) }
         func put(_ preview: String) async throws -> RouteWorld.Answer {

@@ -21,7 +21,9 @@ struct InstallationRouteTests {
         try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
     }
 
-    @Test func `a registration is read completely, 201 means new, 200 means known, and the answer names the sample`() async throws {
+    @Test func `a registration is read completely, 201 means new, 200 means known, and the answer names the sample`()
+        async throws
+    {
         var world = RouteWorld()
         let seen = Mutex<[InstallationState]>([])
         world.installations.save = { state, id, secret in

@@ -31,8 +31,7 @@ struct StateRouteTests {
         try await refusal.check()
     }
 
-    @Test func `a state without changes gets 200, another gets 202 with its broadcast`() async throws
-    {
+    @Test func `a state without changes gets 200, another gets 202 with its broadcast`() async throws {
         var world = RouteWorld()
         world.outbox.hear = { intake in
             guard intake.report.sequence == 2 else { return nil }

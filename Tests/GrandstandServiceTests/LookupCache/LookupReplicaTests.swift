@@ -99,7 +99,9 @@ struct LookupReplicaTests {
         #expect(known("com.example.goal", .production, "cup") == nil)
     }
 
-    @Test func `after listening starts again everything is read, because announcements may have been missed`() async throws {
+    @Test func `after listening starts again everything is read, because announcements may have been missed`()
+        async throws
+    {
         try await LookupWorld.withReplica { replica, source, _ in
             await LookupWorld.expect("one", of: replica)
             source.state.withLock { $0.channelIDs[LookupWorld.key("derby")] = "two" }
@@ -109,7 +111,8 @@ struct LookupReplicaTests {
     }
 
     @Test
-    func `while the database is down known events are answered with their age for a limited time, and unknown ones are not`()
+    func
+        `while the database is down known events are answered with their age for a limited time, and unknown ones are not`()
         async throws
     {
         try await LookupWorld.withReplica { replica, source, clock in
@@ -131,8 +134,7 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `that the memory cannot be confirmed is logged once, and so is the end of the outage`() async throws
-    {
+    @Test func `that the memory cannot be confirmed is logged once, and so is the end of the outage`() async throws {
         let lines = LogLines()
         let source = LookupWorld.FakeSource()
         try await LookupWorld.withReplica(source, logger: lines.logger) { replica, source, _ in

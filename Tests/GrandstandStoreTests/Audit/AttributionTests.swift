@@ -98,7 +98,9 @@ struct AttributionTests {
     }
 
     @Test(arguments: [nil, 60.0])
-    func `a broadcast to two apps has an entry for each, so that neither app's log shows the other`(in seconds: TimeInterval?)
+    func `a broadcast to two apps has an entry for each, so that neither app's log shows the other`(
+        in seconds: TimeInterval?
+    )
         async throws
     {
         try await withStores { stores in

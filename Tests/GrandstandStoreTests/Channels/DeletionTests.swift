@@ -60,7 +60,8 @@ struct DeletionTests {
         }
     }
 
-    @Test func `a channel that a live event needs is deleted only by force, and the event then gets another`() async throws
+    @Test func `a channel that a live event needs is deleted only by force, and the event then gets another`()
+        async throws
     {
         try await withStores { stores in
             try await stores.open()

@@ -123,7 +123,8 @@ struct OverdueTests {
         }
     }
 
-    @Test func `if its channel is gone it gets another, and an audience that had its own end stays closed`() async throws
+    @Test func `if its channel is gone it gets another, and an audience that had its own end stays closed`()
+        async throws
     {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")

@@ -16,7 +16,8 @@ struct ReserveTests {
             now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
     }
 
-    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`() async throws
+    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`()
+        async throws
     {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 7))

@@ -17,8 +17,7 @@ struct RetirementTests {
         return channel.nextAttemptAt
     }
 
-    @Test func `after the end a channel is kept for the configured time, but not if nothing is stored`() async throws
-    {
+    @Test func `after the end a channel is kept for the configured time, but not if nothing is stored`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
@@ -94,8 +93,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `cancelling an event retires its channels and removes intents without a running call`() async throws
-    {
+    @Test func `cancelling an event retires its channels and removes intents without a running call`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
             try await stores.put(.sample("waiting"))

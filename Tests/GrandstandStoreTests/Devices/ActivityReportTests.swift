@@ -13,7 +13,8 @@ struct ActivityReportTests {
         try await phones.stores.count("select count(*) as n from activities where in_crowd")
     }
 
-    @Test func `a report keeps a known token or channel that it leaves out, and a repeated report is the same activity`()
+    @Test
+    func `a report keeps a known token or channel that it leaves out, and a repeated report is the same activity`()
         async throws
     {
         try await withPhones { phones in
@@ -134,7 +135,8 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `different tokens of an installation are counted together with those of its registration`() async throws {
+    @Test func `different tokens of an installation are counted together with those of its registration`() async throws
+    {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()

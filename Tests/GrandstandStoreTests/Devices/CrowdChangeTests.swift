@@ -71,8 +71,7 @@ struct CrowdChangeTests {
 
     // MARK: Opened again
 
-    @Test func `reopening an audience with tokens does not change what it keeps for a channel`() async throws
-    {
+    @Test func `reopening an audience with tokens does not change what it keeps for a channel`() async throws {
         try await withCrowds { world in
             // No channel is there: the second replaces the first, and goes to the crowd.
             try await world.stores.put(.sample())

@@ -16,8 +16,7 @@ struct CrowdJoinTests {
 
     private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
 
-    @Test func `a token that comes after the end gets the end with its dismissal, while that is useful`() async throws
-    {
+    @Test func `a token that comes after the end gets the end with its dismissal, while that is useful`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())

@@ -203,7 +203,9 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a resting phone gets the newest content of the minute and ringing alerts at once, and others get each message`()
+    @Test
+    func
+        `a resting phone gets the newest content of the minute and ringing alerts at once, and others get each message`()
         async throws
     {
         try await withCrowds { world in

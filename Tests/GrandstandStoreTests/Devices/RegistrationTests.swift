@@ -125,8 +125,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a refused token is used again when it is registered again, otherwise it keeps its time`() async throws
-    {
+    @Test func `a refused token is used again when it is registered again, otherwise it keeps its time`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             let state = try Phones.state()
@@ -146,7 +145,9 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a forgotten installation is removed completely, and may register again with another secret`() async throws {
+    @Test func `a forgotten installation is removed completely, and may register again with another secret`()
+        async throws
+    {
         try await withPhones { phones in
             let id = try Phones.id()
             try await phones.stores.put(.sample())

@@ -38,8 +38,7 @@ struct VariantCrowdTests {
         }
     }
 
-    @Test func `tokens of a removed variant get the content of the audience that replaces it`() async throws
-    {
+    @Test func `tokens of a removed variant get the content of the audience that replaces it`() async throws {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de", "fr"))
             try await world.show("aa01", variant: "de")

@@ -62,8 +62,7 @@ struct EventListTests {
         }
     }
 
-    @Test func `events are filtered by the season in their last declared metadata`() async throws
-    {
+    @Test func `events are filtered by the season in their last declared metadata`() async throws {
         try await withStores { stores in
             func put(_ key: String, _ metadata: String?) async throws {
                 var event = try EventSpecification.sample(key)

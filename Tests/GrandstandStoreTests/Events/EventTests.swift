@@ -8,7 +8,9 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct EventTests {
-    @Test func `put creates and then replaces, and everything declared is read back, metadata byte for byte`() async throws {
+    @Test func `put creates and then replaces, and everything declared is read back, metadata byte for byte`()
+        async throws
+    {
         try await withStores { stores in
             let metadata = #"{ "b": 1.50e3, "a": "\u26bd" }"#
             var specification = try EventSpecification.sample(
@@ -82,7 +84,8 @@ struct EventTests {
         }
     }
 
-    @Test func `waiting messages of a removed audience are cancelled, and when it returns it accepts messages again`() async throws
+    @Test func `waiting messages of a removed audience are cancelled, and when it returns it accepts messages again`()
+        async throws
     {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")

@@ -140,7 +140,8 @@ struct ReachTests {
         }
     }
 
-    @Test func `keys of other apps cannot have overlapping prefixes, and only keys that organise have one`() async throws
+    @Test func `keys of other apps cannot have overlapping prefixes, and only keys that organise have one`()
+        async throws
     {
         try await withStores { stores in
             try await stores.apps.put(.sample(Self.a))

@@ -23,7 +23,9 @@ struct StoragePolicyTests {
         try await stores.provision()
     }
 
-    @Test func `the old channel retires, the new one gets the messages, and lookups show the same content`() async throws {
+    @Test func `the old channel retires, the new one gets the messages, and lookups show the same content`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             let old = try await stores.channel()
@@ -74,7 +76,9 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `in the other direction a message is stored until it expires, unless its organiser set this`() async throws {
+    @Test func `in the other direction a message is stored until it expires, unless its organiser set this`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             var once = BroadcastRequest.update(alert: "{}")
@@ -89,7 +93,8 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `an attempt that may have reached the old channel is sent to the new one as another message`() async throws
+    @Test func `an attempt that may have reached the old channel is sent to the new one as another message`()
+        async throws
     {
         try await withStores { stores in
             try await stores.open()

@@ -132,7 +132,8 @@ struct VariantTests {
         }
     }
 
-    @Test func `a variant that the event does not have, or that is over, is refused, and an end is for its variant only`()
+    @Test
+    func `a variant that the event does not have, or that is over, is refused, and an end is for its variant only`()
         async throws
     {
         try await withStores { stores in

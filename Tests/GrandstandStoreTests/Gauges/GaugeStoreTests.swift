@@ -11,7 +11,9 @@ internal import Testing
 /// What metrics tell of the database, by one replica at a time.
 @Suite(.timeLimit(.minutes(2)))
 struct GaugeStoreTests {
-    @Test func `one of two replicas has the lease until it resigns or the lease ends by the database's clock`() async throws {
+    @Test func `one of two replicas has the lease until it resigns or the lease ends by the database's clock`()
+        async throws
+    {
         try await withDatabase { test in
             let store = PostgresGaugeStore(test.database)
             let (one, two) = (UUID(), UUID())

@@ -69,8 +69,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    @Test func `an event's earlier channels and the lanes of removed audiences are removed`() async throws
-    {
+    @Test func `an event's earlier channels and the lanes of removed audiences are removed`() async throws {
         try await withStores { stores in
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])

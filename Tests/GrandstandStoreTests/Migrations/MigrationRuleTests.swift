@@ -28,8 +28,7 @@ struct MigrationRuleTests {
         #expect(passes, "\(said)")
     }
 
-    @Test func `a migration that removes or requires something must name the builds that may still run`() async throws
-    {
+    @Test func `a migration that removes or requires something must name the builds that may still run`() async throws {
         let breaking = [
             ("alter table things drop column name;", "takes away: things, column name text"),
             ("alter table things rename name to title;", "takes away: things, column name text"),

@@ -114,8 +114,7 @@ struct MigratorTests {
         }
     }
 
-    @Test func `a database from before the first release is refused with what to do`() async throws
-    {
+    @Test func `a database from before the first release is refused with what to do`() async throws {
         try await withDatabase { test in
             try await test.pool.query("update schema_migrations set name = '0001_initial', checksum = 'other'")
             try await test.pool.query(

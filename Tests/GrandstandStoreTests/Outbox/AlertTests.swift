@@ -175,7 +175,9 @@ struct AlertTests {
         }
     }
 
-    @Test func `an alert that became too old between two attempts is sent as another message without the alert`() async throws {
+    @Test func `an alert that became too old between two attempts is sent as another message without the alert`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(Self.update(1, alert: true))
@@ -240,7 +242,8 @@ struct AlertTests {
         }
     }
 
-    @Test func `the members that describe the state are sent with it byte for byte, and so is the alert`() async throws {
+    @Test func `the members that describe the state are sent with it byte for byte, and so is the alert`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update("{ \"z\":1.50 }", alert: #"{ "title":"\u26bd" }"#))

@@ -59,7 +59,8 @@ struct DepartureTests {
         }
     }
 
-    @Test func `an event with two apps and both environments sends each message to its own app with its key`() async throws
+    @Test func `an event with two apps and both environments sends each message to its own app with its key`()
+        async throws
     {
         try await withDepartures { stores, outbox, departures in
             let audiences: [Audience] = [

@@ -53,7 +53,8 @@ struct DoubtTests {
         }
     }
 
-    @Test func `a repeated refusal is checked every half minute, and the message is rejected in the end`() async throws {
+    @Test func `a repeated refusal is checked every half minute, and the message is rejected in the end`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)

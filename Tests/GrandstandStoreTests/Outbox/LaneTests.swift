@@ -107,7 +107,9 @@ struct LaneTests {
         }
     }
 
-    @Test func `the first message is sent at once, and the next after the interval with the newest content`() async throws {
+    @Test func `the first message is sent at once, and the next after the interval with the newest content`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))

@@ -10,8 +10,7 @@ internal import Testing
 /// Invariants of a lane under acceptances, withdrawals, passing refusals and lost answers. A failure names its seed.
 @Suite(.timeLimit(.minutes(3)))
 struct LaneWorldTests {
-    @Test func `in any history only the newest state and recent alerts are sent, and nothing withdrawn`() async throws
-    {
+    @Test func `in any history only the newest state and recent alerts are sent, and nothing withdrawn`() async throws {
         try await withStores { stores in
             var seen: Set<LaneWorld.Sight> = []
             for seed in UInt64(1)...16 {

@@ -56,7 +56,8 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `many scheduled broadcasts are sent in the order of their times, a limited number at once`() async throws {
+    @Test func `many scheduled broadcasts are sent in the order of their times, a limited number at once`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             for n in [3, 1, 2] {
@@ -95,7 +96,8 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a scheduled broadcast can be withdrawn before its time, and is cancelled with its event`() async throws {
+    @Test func `a scheduled broadcast can be withdrawn before its time, and is cancelled with its event`() async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             let at = stores.now.addingTimeInterval(60)
@@ -111,7 +113,9 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a broadcast scheduled by a key of some apps is not sent to apps that joined the event later`() async throws {
+    @Test func `a broadcast scheduled by a key of some apps is not sent to apps that joined the event later`()
+        async throws
+    {
         try await withStores { stores in
             let own = try Audience.sample("com.example.Own")
             let other = try Audience.sample("com.example.Other")

@@ -56,8 +56,7 @@ struct SettleTests {
         }
     }
 
-    @Test func `a permanent refusal or a missed deadline settles the delivery and frees the lane`() async throws
-    {
+    @Test func `a permanent refusal or a missed deadline settles the delivery and frees the lane`() async throws {
         try await withStores { stores in
             try await stores.open()
             let refused = try await stores.accept(.update())

@@ -22,7 +22,8 @@ struct StateTests {
         #"{"home": \#(home), "clock": "\#(clock)"}"#
     }
 
-    @Test func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition does nothing`()
+    @Test
+    func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition does nothing`()
         async throws
     {
         try await withStores { stores in

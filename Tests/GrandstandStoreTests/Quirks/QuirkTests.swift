@@ -55,7 +55,9 @@ struct QuirkTests {
         }
     }
 
-    @Test func `a refused creation stops no other, and when the capability is on all waiting ones are due`() async throws {
+    @Test func `a refused creation stops no other, and when the capability is on all waiting ones are due`()
+        async throws
+    {
         try await withStores { stores in
             for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
             try await capability(.off, stores)

@@ -38,8 +38,7 @@ struct ReconciliationTests {
             unmanaged: [], actions: [], alarm: .listIncomplete, notes: [])
     }
 
-    @Test func `there is one run at a time, and a dead run loses its lease and can do nothing more`() async throws
-    {
+    @Test func `there is one run at a time, and a dead run loses its lease and can do nothing more`() async throws {
         try await withStores { stores in
             try await stores.open()
             let dead = try await begin(stores)
@@ -63,7 +62,8 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `a run is due by the interval, on request, and for an unanswered creation, and after a failure at its time`()
+    @Test
+    func `a run is due by the interval, on request, and for an unanswered creation, and after a failure at its time`()
         async throws
     {
         try await withStores { stores in

@@ -152,7 +152,8 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `an update without a content, a withdrawn one and another audience's do not replace the declared content`()
+    @Test
+    func `an update without a content, a withdrawn one and another audience's do not replace the declared content`()
         async throws
     {
         try await withStarts { world in

@@ -8,8 +8,7 @@ internal import Testing
 
 /// Installations whose pushes may have been made, and those whose were not.
 struct StartLeaseTests {
-    @Test func `a shard whose lease never reached its replica is sent again at once`() async throws
-    {
+    @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
         try await withStarts { world in
             try await world.open()
             let followers = [try await world.follow(), try await world.follow()]

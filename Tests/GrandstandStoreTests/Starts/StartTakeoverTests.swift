@@ -37,7 +37,9 @@ struct StartTakeoverTests {
     @Test(arguments: [
         TokenVerdict.retry(at: Date(timeIntervalSince1970: 0), reason: "Shutdown"), .rejected(reason: "BadTopic"), nil,
     ])
-    func `an installation that takes over a token whose push was not processed gets the next push`(verdict: TokenVerdict?)
+    func `an installation that takes over a token whose push was not processed gets the next push`(
+        verdict: TokenVerdict?
+    )
         async throws
     {
         try await withStarts { world in
@@ -54,7 +56,9 @@ struct StartTakeoverTests {
     }
 
     @Test(arguments: [TokenVerdict.accepted, .unknown(reason: "timeout")])
-    func `an installation that takes over a token whose push may have arrived gets none`(verdict: TokenVerdict) async throws {
+    func `an installation that takes over a token whose push may have arrived gets none`(verdict: TokenVerdict)
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             _ = try await Self.register("aa", in: world)
@@ -68,7 +72,9 @@ struct StartTakeoverTests {
     }
 
     @Test(arguments: [false, true])
-    func `an installation that is the third owner of a token while its first push is in flight gets none`(stops: Bool) async throws {
+    func `an installation that is the third owner of a token while its first push is in flight gets none`(stops: Bool)
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             _ = try await Self.register("aa", in: world)

@@ -43,7 +43,9 @@ struct DeviceBoundsTests {
         #expect(account.bytes == 100_000_000 + usual.bytes)
     }
 
-    @Test func `larger registrations share a limit, and beyond it they are refused with the limit and the time to retry`() throws
+    @Test
+    func `larger registrations share a limit, and beyond it they are refused with the limit and the time to retry`()
+        throws
     {
         var account = DeviceAccount()
         let large = try Self.state(topics: 200, of: 128, tokens: 20)

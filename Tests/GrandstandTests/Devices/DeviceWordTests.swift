@@ -3,7 +3,9 @@ internal import Testing
 
 /// Which texts are accepted as tokens, versions, topics and types of activities.
 struct DeviceWordTests {
-    @Test func `a token is read in upper and lower case, shown by its last six digits and written in lower case`() throws {
+    @Test func `a token is read in upper and lower case, shown by its last six digits and written in lower case`()
+        throws
+    {
         let token = try #require(DeviceToken(hex: "80ABcdef0123"))
         #expect(token.bytes == [0x80, 0xAB, 0xCD, 0xEF, 0x01, 0x23])
         #expect(token.hex == "80abcdef0123")

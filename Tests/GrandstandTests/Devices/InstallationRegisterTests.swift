@@ -63,7 +63,9 @@ struct InstallationRegisterTests {
         #expect(changes.newTokens.isEmpty && changes.followed.isEmpty && changes.followers.isEmpty)
     }
 
-    @Test func `another secret is refused, even in the same batch as the first registration, and changes nothing`() throws {
+    @Test func `another secret is refused, even in the same batch as the first registration, and changes nothing`()
+        throws
+    {
         var register = Register([Self.one: Self.record(try Self.state())])
         #expect(throws: Problem.wrongInstallationSecret) {
             try register.put(try Self.state(9), of: Self.one, secret: "wrong", at: Self.start)
@@ -76,7 +78,9 @@ struct InstallationRegisterTests {
         #expect(register.changes.newTokens.isEmpty)
     }
 
-    @Test func `a lower sequence is refused, an equal one is accepted, and a registration without one leaves the sequence`() throws
+    @Test
+    func `a lower sequence is refused, an equal one is accepted, and a registration without one leaves the sequence`()
+        throws
     {
         var register = Register([Self.one: Self.record(try Self.state(5))])
         let stale = #expect(throws: Problem.self) {

@@ -29,7 +29,8 @@ struct LaneChannelTests {
                 laneInterval: 0), requestID: UUID.init)
     }
 
-    @Test func `a channel that was left is needed until its stored message has expired and its requests have ended`() throws
+    @Test func `a channel that was left is needed until its stored message has expired and its requests have ended`()
+        throws
     {
         var quiet = try lane()
         #expect(quiet.disconnect(at: sceneTime) == nil)

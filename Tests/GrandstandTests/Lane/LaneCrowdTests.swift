@@ -146,7 +146,9 @@ struct LaneCrowdTests {
         #expect((counts.total, counts.accepted, counts.gone, counts.pending) == (60, 59, 1, 0))
     }
 
-    @Test func `members that were not reached in time are counted, and if none was reached the message is expired`() throws {
+    @Test func `members that were not reached in time are counted, and if none was reached the message is expired`()
+        throws
+    {
         var lane = try lane()
         lane.accept(message(1), at: sceneTime)
         #expect(take(&lane) != nil)
@@ -217,7 +219,8 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 20)
     }
 
-    @Test func `newer state does not wait for resting members, and a message that all others have is accepted`() throws {
+    @Test func `newer state does not wait for resting members, and a message that all others have is accepted`() throws
+    {
         var lane = try lane()
         for id in 1...2 {
             lane.accept(message(id), at: sceneTime)

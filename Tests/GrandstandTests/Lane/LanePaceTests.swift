@@ -58,8 +58,7 @@ struct LanePaceTests {
         #expect(lane.messages.filter { $0.state == .superseded }.count == 299)
     }
 
-    @Test func `a late claim does not delay the next message, but half an interval lies between the two`() throws
-    {
+    @Test func `a late claim does not delay the next message, but half an interval lies between the two`() throws {
         for (late, next) in [(0.2, 2.0), (0.5, 2.0), (0.7, 2.2), (30, 31.5)] {
             var lane = try lane()
             accept(&lane, at: sceneTime)

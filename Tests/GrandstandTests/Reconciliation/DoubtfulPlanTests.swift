@@ -140,7 +140,10 @@ struct DoubtfulPlanTests {
         }
     }
 
-    @Test func `a refused channel that Apple has but does not list is confirmed, and one that Apple does not have is missing`() {
+    @Test
+    func
+        `a refused channel that Apple has but does not list is confirmed, and one that Apple does not have is missing`()
+    {
         let doubted = Self.entry("a", doubted: 1)
         let plan = Self.plan(listed: ["b"], [doubted, Self.entry("b")])
         let hidden = plan.conclusions(["a": .exists(.noMessageStored)], Self.apply, now: Self.now)

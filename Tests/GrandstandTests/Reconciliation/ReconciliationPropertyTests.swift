@@ -37,7 +37,11 @@ struct ReconciliationPropertyTests {
         }
     }
 
-    @Test func `while others create and delete channels and Apple refuses and forgets, no channel is wrongly adopted or lost`() throws {
+    @Test
+    func
+        `while others create and delete channels and Apple refuses and forgets, no channel is wrongly adopted or lost`()
+        throws
+    {
         var seen: Set<String> = []
         for seed in UInt64(1)...3_000 {
             var world = ReconciliationWorld(seed: seed, isTroubled: true)

@@ -32,7 +32,9 @@ struct RehearsalContentTests {
             try Contract.ContentTypeDraft(json: try value(declared)))
     }
 
-    @Test func `every version decodes the marker, the marker rings nothing, and quiet intervals follow the speed of the day`() throws
+    @Test
+    func `every version decodes the marker, the marker rings nothing, and quiet intervals follow the speed of the day`()
+        throws
     {
         let content = try Self.content()
         let declaration = content.declaration(marked: "rehearsal", speed: 30)
