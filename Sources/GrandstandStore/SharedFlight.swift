@@ -139,9 +139,9 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         rounds[question] = nil
     }
 
-    /// - Returns: the work for those that wait; `nil`: nobody does.
+    /// - Returns: the work for those that wait, or waited until their limit; `nil`: nobody does.
     private func begin(_ question: Question) -> Work? {
-        guard var round = rounds[question], !round.next.isEmpty else { return nil }
+        guard var round = rounds[question], !round.next.isEmpty || round.isLate else { return nil }
         round.current.merge(round.next) { $1 }
         round.next = [:]
         round.began = .now

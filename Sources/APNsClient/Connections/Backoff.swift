@@ -6,12 +6,19 @@ struct Backoff: Sendable, Hashable {
     /// The longest step.
     var ceiling: Duration = .seconds(15)
 
+    /// The longest pause after a connection that APNs ended because of device tokens.
+    var afterDeviceTokens: Duration = .seconds(1)
+
     /// Failures in a row.
     private(set) var failures = 0
 
     init() {}
 
     mutating func succeeded() { failures = 0 }
+
+    /// - Returns: the pause after a connection that APNs ended because of device tokens. It does not grow, and it is
+    ///   not counted as a failure: the connection worked.
+    func endedByDeviceTokens(jitter: Double) -> Duration { afterDeviceTokens * (0.5 + jitter / 2) }
 
     /// Counts a failure, and returns the pause after it.
     ///

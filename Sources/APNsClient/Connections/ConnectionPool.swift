@@ -263,6 +263,8 @@ final class ConnectionPool: Sendable {
             if member.isProven, goAway?.isOrdinary ?? true {
                 state.backoff.succeeded()
                 state.pause = nil
+            } else if member.isProven, goAway?.concernsDeviceTokens ?? false {
+                state.pause = .now + state.backoff.endedByDeviceTokens(jitter: Double.random(in: 0..<1))
             } else if !state.isClosed {
                 startPause(&state)
             }

@@ -1,4 +1,4 @@
-internal import Grandstand
+internal import APNsWire
 internal import JSON
 
 /// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/internals/apns.md 6).
@@ -18,6 +18,13 @@ struct GoAwayReason: Equatable {
         case nil, "Shutdown", "IdleTimeout", "InternalServerError", "ServiceUnavailable": true
         default: false
         }
+    }
+
+    /// Whether APNs ended the connection because too many device tokens on it were wrong. An app's own users can cause
+    /// that with made-up tokens, so it must not keep other pushes waiting for long.
+    var concernsDeviceTokens: Bool {
+        let reasons: [APNsReason] = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
+        return reasons.contains { $0.rawValue == text }
     }
 
     /// The value for metrics: the reason if Apple documents it. Others are combined, so that there are few label

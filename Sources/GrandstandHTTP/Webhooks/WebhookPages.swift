@@ -132,7 +132,7 @@ struct WebhookPages: PageGroup {
     private static func secret(_ made: Contract.IssuedWebhook, _ title: String) -> IssuedSecret {
         IssuedSecret(
             title: title, secret: made.secret,
-            use: "The receiver checks each message's signature with it (docs/webhooks.md).",
+            use: "The receiver checks each message's signature with it.",
             href: ConsolePath.webhook(made.id))
     }
 }

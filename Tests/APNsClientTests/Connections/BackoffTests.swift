@@ -26,4 +26,13 @@ struct BackoffTests {
         #expect(backoff.failures == 0)
         #expect(backoff.failed(jitter: 1) == .milliseconds(100))
     }
+
+    @Test func `the pause after an end because of device tokens does not grow and is no failure`() {
+        var backoff = Backoff()
+        for _ in 0..<20 { _ = backoff.failed(jitter: 0.5) }
+        backoff.succeeded()
+        #expect(backoff.endedByDeviceTokens(jitter: 0) == .milliseconds(500))
+        #expect(backoff.endedByDeviceTokens(jitter: 1) == .seconds(1))
+        #expect(backoff.failures == 0)
+    }
 }

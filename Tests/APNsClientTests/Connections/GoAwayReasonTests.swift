@@ -24,6 +24,16 @@ struct GoAwayReasonTests {
         #expect(!reason(#"{"reason":"TooManyRequests"}"#).isOrdinary)
     }
 
+    @Test func `device tokens are told apart from other reasons caused by this client`() {
+        for text in ["BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered"] {
+            let reason = reason(#"{"reason":"\#(text)"}"#)
+            #expect(reason.concernsDeviceTokens && !reason.isOrdinary)
+        }
+        for text in ["Shutdown", "TooManyRequests", "InvalidProviderToken", "ExpiredProviderToken"] {
+            #expect(!reason(#"{"reason":"\#(text)"}"#).concernsDeviceTokens)
+        }
+    }
+
     @Test func `a label is short and plain, whatever the reason is`() {
         #expect(reason(#"{"reason":"InvalidProviderToken"}"#).label == "InvalidProviderToken")
         #expect(reason(#"{"reason":"because of 17 things"}"#).label == "other")

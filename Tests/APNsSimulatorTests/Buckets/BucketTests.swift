@@ -146,12 +146,12 @@ struct BucketTests {
     }
 
     @Test(arguments: [
-        (#"{"rate": 1}"#, "by: one of app, channel, connection, device"),
-        (#"{"by": "app"}"#, "rate: requests a second"),
+        (#"{"rate": 1}"#, "by: missing; write one of app, channel, connection, device"),
+        (#"{"by": "app"}"#, "rate: missing; write the requests per second"),
         (#"{"by": "planet", "rate": 1}"#, "\"planet\" is not one of"),
-        (#"{"by": "channel", "operation": "device", "rate": 1}"#, "no channel in the operation device"),
-        (#"{"by": "device", "rate": 1}"#, "no device in the operation broadcast"),
-        (#"{"by": "app", "operation": "list", "rate": 1}"#, "no app in the operation list"),
+        (#"{"by": "channel", "operation": "device", "rate": 1}"#, "a bucket by channel is not possible for device"),
+        (#"{"by": "device", "rate": 1}"#, "a bucket by device is not possible for broadcast"),
+        (#"{"by": "app", "operation": "list", "rate": 1}"#, "a bucket by app is not possible for list"),
         (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
         (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
         (#"{"by": "app", "rate": 1, "depth": 2}"#, "\"depth\" is unknown"),

@@ -41,7 +41,7 @@ struct FaultFileTests {
 
     @Test(arguments: [
         (#"{"#, "is not JSON"), (#"{"fault": []}"#, "\"fault\" is unknown"),
-        (#"{"faults": [{}]}"#, "faults[0].action: one of refuse"),
+        (#"{"faults": [{}]}"#, "faults[0].action: missing; write one of refuse"),
         (#"{"faults": [{"action": "explode"}]}"#, "\"explode\" is not one of"),
         (#"{"faults": [{"action": "silence", "seconds": 1}]}"#, "\"seconds\" is unknown"),
         (#"{"faults": [{"action": "silence", "action": "cut"}]}"#, "given twice"),
@@ -49,7 +49,7 @@ struct FaultFileTests {
         (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
         (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
         (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "not a reason that Apple documents"),
-        (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "no error code"),
+        (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "not an error code of RFC 9113"),
         (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
         (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),
         (#"{"faults": [{"action": "silence", "match": {"nth": 0}}]}"#, "faults[0].match.nth"),
