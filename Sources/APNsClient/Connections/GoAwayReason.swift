@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import Grandstand
 internal import JSON
 
 /// Why APNs ended a connection: `{"reason":"…"}` in GOAWAY's debug data (docs/internals/apns.md 6).
