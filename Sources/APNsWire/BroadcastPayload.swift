@@ -24,7 +24,8 @@ package struct BroadcastPayload: Sendable, Hashable {
         package var attributesType: [UInt8]
         /// The text of a JSON object.
         package var attributes: [UInt8]
-        /// `nil`: neither key, for systems that do not accept a start with one.
+        /// `nil`: the payload has neither `input-push-channel` nor `input-push-token`, because older systems refuse
+        /// them.
         package var input: Input?
 
         package init(attributesType: [UInt8], attributes: [UInt8], input: Input? = nil) {

@@ -6,10 +6,11 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What comes while a place is taken goes together, and one item's trouble is its own.
+/// Calls that arrive while a batch runs are done together in the next batch. An item that fails does not fail the
+/// others.
 @Suite(.timeLimit(.minutes(2)))
 struct BatchTests {
-    /// Works that were begun, each held until it is let go.
+    /// Records the batches that began, and suspends each one until `open()` is called.
     private final class Works: Sendable {
         private struct State {
             var begun: [[Int]] = []
@@ -59,9 +60,10 @@ struct BatchTests {
         }
     }
 
-    /// `fails`: after a work that failed nothing rests; after another the next one begins once the rest is over.
+    /// - Parameter fails: whether the first batch fails. After a failed batch the next one begins at once. After a
+    ///   successful one it begins after the pause of `restPerWork`.
     @Test(arguments: [false, true])
-    func `waiting callers get an error when their time is over`(fails: Bool) async throws {
+    func `a batch of waiting callers has the time limit of its callers`(fails: Bool) async throws {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
         let batch = Batch<Int, Int>(limit: 100, restPerWork: 1) { items in
@@ -122,7 +124,7 @@ struct BatchTests {
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)
-        try await until("the second is, too") { works.begun.count == 2 }
+        try await until("the second is under way") { works.begun.count == 2 }
         async let third = batch.run(3)
         try await until("the third waits") { batch.waitingCount == 1 }
         works.open()
@@ -130,7 +132,7 @@ struct BatchTests {
         #expect(try await batch.run(4) == 40)
     }
 
-    @Test func `another batch starts in parallel only next to a slow one`() async throws {
+    @Test func `a second batch starts in parallel only if the first has run for a while`() async throws {
         let works = Works()
         let batch = Self.batch(works, places: 2, patience: .seconds(3_600))
         async let first = batch.run(1)
@@ -148,7 +150,7 @@ struct BatchTests {
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)
-        try await until("the second is, too") { works.begun.count == 2 }
+        try await until("the second is under way") { works.begun.count == 2 }
         works.open()
         #expect(try await [first, second] == [10, 20])
     }

@@ -2,7 +2,8 @@ package import Foundation
 
 /// A stored answer, and the rules for how long it may be used (RFC 9111).
 package struct CachedAnswer: Sendable, Hashable, Codable {
-    /// The request that it answers. Compare it, because the files of two requests may have the same name.
+    /// The address of the request. Whoever reads the cache must compare it, because two addresses may have the same
+    /// file name.
     package var address: String
     package var entityTag: String?
     package var body: Data

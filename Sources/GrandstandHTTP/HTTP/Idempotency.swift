@@ -10,8 +10,7 @@ struct Idempotency: Sendable {
     let store: any IdempotencyStore
     let now: @Sendable () -> Date
 
-    /// How long work in several steps belongs to the request that began it. It is longer than the work's calls to Apple
-    /// can take.
+    /// How long a request with several steps holds its idempotency key. It is longer than the calls to Apple can take.
     private static let lease = Duration.seconds(60)
     /// How long a repetition waits for the first request to finish.
     private static let waitLimit = Duration.seconds(10)
@@ -38,8 +37,8 @@ struct Idempotency: Sendable {
         }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Problem.invalid(
-                "Idempotency-Key has 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
-                "1 to 255 characters were expected.")
+                "Idempotency-Key must have 1 to 255 printable ASCII characters.", at: "Idempotency-Key",
+                "1 to 255 printable ASCII characters were expected.")
         }
         let body = try await request.bytes(upTo: route.bodyLimit)
         var buffered = request
@@ -67,7 +66,8 @@ struct Idempotency: Sendable {
         return IdempotentRequest(caller: caller, secret: secret, key: name, content: content)
     }
 
-    /// Requests that wait for a turn have it before this call, because the store may open a transaction here.
+    /// Call this only when the request has its turn (`Route.inTurn`). The store may open a transaction here, and a
+    /// request must not hold one while it waits.
     private func carryOut(
         _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
         _ answer: @escaping @Sendable () async throws -> Response

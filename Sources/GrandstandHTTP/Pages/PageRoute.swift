@@ -10,7 +10,7 @@ struct PageRoute: Sendable {
         case elsewhere(String)
         /// Redirects to another page, which shows the notice about what was done.
         case done(String, notice: String)
-        /// Shows the page with the refusal, under the refusal's status.
+        /// Shows a page that explains the refusal, with the refusal's HTTP status.
         case refused(any ConsolePage, status: Int)
     }
 

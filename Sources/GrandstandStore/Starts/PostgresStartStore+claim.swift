@@ -18,13 +18,13 @@ extension PostgresStartStore {
                 claim.holding?.append(shard.run)
             }
         } catch  where !shards.isEmpty {
-            // Shards that were noted already are returned. Otherwise their installations would be `unknown` for ever.
+            // A later run failed. The shards so far are committed and must be sent. Otherwise their installations would
+            // become `unknown`.
         }
         return shards
     }
 
-    /// One run's turn, in its own transaction: what it notes is committed when this returns, whatever the next turn
-    /// does.
+    /// Processes one run in its own transaction. The shard is committed when this returns, even if the next run fails.
     ///
     /// - Returns: `nil`: no run is due. Without a shard: the run had nothing to send.
     private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
@@ -36,8 +36,9 @@ extension PostgresStartStore {
         }
     }
 
-    /// The run that has waited for longest, among those that no replica works on. It is due by its own time, or by that
-    /// of the first member in its queue. A run that this replica has leased without hearing of it is due, too.
+    /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
+    /// member of its queue is due. A run that another replica has leased is skipped. A run that this replica has leased but
+    /// does not hold (`StartClaim.holding`) is due at once: the answer to that claim was lost.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
@@ -71,13 +72,15 @@ extension PostgresStartStore {
         }
     }
 
-    /// Notes the next members of the run's audiences that the pushes are for.
+    /// Leases the next shard: the next members of the audiences that get these pushes.
+    ///
+    /// - Returns: `nil`: nobody gets a push now.
     private static func send(
         _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         var run = run
         run.resume(pushes)
-        // In one order, so that no two transactions wait for each other.
+        // Rows are locked in a fixed order, so that no two transactions deadlock.
         let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
             .sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
@@ -108,8 +111,8 @@ extension PostgresStartStore {
     /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Makes noted installations without an answer `unknown`: the replica that sent the pushes is gone, and they may
-    /// have got a start.
+    /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so they may
+    /// or may not have got a start.
     private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with lost as (
@@ -124,8 +127,8 @@ extension PostgresStartStore {
         """
     }
 
-    /// Puts noted installations back into the queue. This replica did not hear of the commit that noted them, so
-    /// nothing was sent to them.
+    /// Puts the installations of the last shard back into the queue. The answer to the commit that leased the shard
+    /// never reached this replica, so nothing was sent to them.
     private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with unsent as (
@@ -172,7 +175,8 @@ extension PostgresStartStore {
     /// the row's lock, because there may be a million. If a replica dies meanwhile, the next one counts them.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
-            // The run may begin again. Installations that took over a token count as started then.
+            // The run may be opened again. An installation that took over the token of one that got a start must not
+            // get a second start then, so its result is copied before the queue is deleted.
             inherit(
                 run.id,
                 from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),

@@ -18,13 +18,13 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var privateKey: HTTP2PEM
     /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     package var initialMaximumConcurrentStreams: Int = 1_000
-    /// The most bytes that are kept of one request's body. Further bytes are dropped, and the request says so.
+    /// The most bytes of one request's body that are kept. Further bytes are dropped, and the handler is told so.
     package var maximumRequestBody: Int = 64 << 10
     /// The largest size of one request's header fields by RFC 9113 6.5.2 (name + value + 32 each). A larger one resets
     /// the stream.
     package var maximumHeaderList: Int = 32 << 10
-    /// The body bytes that a client may send on the whole connection without a WINDOW_UPDATE. A single stream has
-    /// HTTP/2's 65,535. APNs' connections have the same.
+    /// The flow-control window of the whole connection: the body bytes that a client may send without a WINDOW_UPDATE.
+    /// The default is HTTP/2's initial window, which APNs uses, too. Each stream always has this initial window.
     package var connectionWindow: Int = 65_535
     /// The time from the accepted socket to the peer's first SETTINGS.
     package var handshakeTimeout: Duration = .seconds(10)
@@ -32,8 +32,8 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var idleTimeout: Duration = .seconds(3_600)
     /// How long `stop()` waits for outstanding answers.
     package var drainTimeout: Duration = .seconds(2)
-    /// The most bytes of one request's body that are read, kept or dropped. After them the stream is reset with
-    /// ENHANCE_YOUR_CALM, so that an endless body ends.
+    /// The most bytes of one request's body that are read, including those that are dropped. A longer body resets the
+    /// stream with ENHANCE_YOUR_CALM, so that no client can send without end.
     package var maximumBodyRead: Int = 16 << 20
     /// The most open connections. Further ones are closed at once.
     package var maximumConnections: Int = .max
@@ -42,8 +42,8 @@ package struct HTTP2ServerConfiguration: Sendable {
     /// The chain and key for connections that are admitted with `.otherIdentity`.
     package var otherIdentity: (certificateChain: HTTP2PEM, privateKey: HTTP2PEM)?
 
-    /// Whether TLS asks clients for a certificate. A client without one is accepted; a client with one fails the
-    /// handshake, because nothing is trusted here.
+    /// Whether TLS asks clients for a certificate. A client without a certificate is accepted. The handshake of a
+    /// client with a certificate fails, because the server has no trust roots.
     package var asksForClientCertificate = false
 
     /// All other settings have their defaults.

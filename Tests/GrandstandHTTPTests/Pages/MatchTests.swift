@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The match page, made from values.
+/// The content of the match page, made without a server or a database.
 struct MatchTests {
     @Test func `the score is the newest content that Apple accepted, in the app's text`() throws {
         let samples = try Samples()
@@ -55,7 +55,7 @@ struct MatchTests {
         #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
     }
 
-    @Test func `a message of a state shows the outcome of the state`() throws {
+    @Test func `a message made from an event's state shows the outcome and the rule`() throws {
         let samples = try Samples()
         var broadcast = try samples.message([samples.delivery(.accepted)])
         func told() -> String? { TimelineEntry(broadcast, of: samples.key, [], [:]).told }

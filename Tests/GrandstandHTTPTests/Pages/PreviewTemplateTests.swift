@@ -42,10 +42,12 @@ struct PreviewTemplateTests {
             ("{{uppercased(a)}}", 1, 1, "without parentheses"), ("{{a..b}}", 1, 1, "expected a name"),
             ("{{{a}}", 1, 7, "cannot be read"), (String(repeating: "{{#a}}", count: 9), 1, 49, "deep"),
         ])
-    func `a text that is not a template is refused with its place`(text: String, line: Int, column: Int, hint: String) {
+    func `an invalid template is refused with the line and column of the fault`(
+        text: String, line: Int, column: Int, hint: String
+    ) {
         do throws(PreviewTemplate.Fault) {
             _ = try PreviewTemplate(text)
-            Issue.record("\(text) was taken")
+            Issue.record("\(text) was accepted")
         } catch {
             #expect((error.line, error.column) == (line, column))
             #expect(error.detail.contains(hint), "\(error.detail)")

@@ -13,7 +13,8 @@ struct ReconciliationRouteTests {
     private static let one = base + "/11111111-2222-4333-8444-555555555555"
     private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
 
-    /// A world in which Apple's list has other channels than the ledger, or none of them.
+    /// A server whose channels differ: some are only in Apple's list (`unmanaged`), some only in the ledger
+    /// (`vanished`).
     private static func world(unmanaged: Int = 0, vanished: Int = 0) -> RouteWorld {
         let strays = (0..<unmanaged).map { number in
             UnmanagedChannel(
@@ -43,13 +44,13 @@ struct ReconciliationRouteTests {
     }
 
     static let refusals: [Refusal] = [
-        .init("apply, perhaps", "POST", base, #"{"apply": "yes"}"#, pointers: ["/apply"]),
+        .init("apply is not a boolean", "POST", base, #"{"apply": "yes"}"#, pointers: ["/apply"]),
         .init("an unknown option", "POST", base, #"{"force": true}"#, slug: "unknown-field", pointers: ["/force"]),
         .init("no object", "POST", base, "[]"),
         .init("a page of 201", "GET", base + "?limit=201", pointers: ["limit"]),
-        .init("an ID that is none", "GET", base + "/1", status: 404, slug: "reconciliation-not-found"),
+        .init("an ID that is not a UUID", "GET", base + "/1", status: 404, slug: "reconciliation-not-found"),
         .init(
-            "an environment that is none", "POST", base.replacingOccurrences(of: "production", with: "staging"), "{}",
+            "an unknown environment", "POST", base.replacingOccurrences(of: "production", with: "staging"), "{}",
             status: 404, slug: "not-found", pointers: ["environment"]),
     ]
 
@@ -95,7 +96,9 @@ struct ReconciliationRouteTests {
         #expect(answer.slug == "apns-unanswered")
     }
 
-    /// A report with white space of its own, whole or with these members in place of its lists.
+    /// A stored report, with white space that the server must not change.
+    ///
+    /// - Parameter lists: the members for the lists; an abridged report has another member instead.
     private static func report(
         _ lists: String = #""missing": [], "unmanaged": [], "actions": []"#
     ) -> String {
