@@ -37,8 +37,8 @@ extension PostgresStartStore {
     }
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
-    /// member of its queue is due. A run that another replica has leased is skipped. A run that this replica has leased but
-    /// does not hold (`StartClaim.holding`) is due at once: the answer to that claim was lost.
+    /// member of its queue is due. A run that another replica has leased is skipped. A run that this replica has leased
+    /// but does not hold (`StartClaim.holding`) is due at once: the answer to that claim was lost.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
