@@ -8,100 +8,67 @@ package import NIOCore
 
 /// The HTTP API. It builds its routes from the stores and services in `Dependencies`.
 package struct API: Sendable {
+    /// What the API's routes and the console's pages are built from.
     package struct Dependencies: Sendable {
-        package var apps: any AppStore
-        package var contentTypes: PostgresContentStore
-        package var channels: any ChannelStore
-        package var events: any EventStore
-        package var starts: any StartStore
+        package var stores: Stores
         package var lookups: LookupReplica
-        /// Returns a lookup's answer together with the newest content.
-        package var contents: @Sendable (LookupName) async throws -> LookupAnswer?
-        package var outbox: any Outbox
-        package var keys: any KeyStore
         package var access: Access
-        package var quirks: any QuirkStore
-        package var auditLog: PostgresAuditLog
-        package var reconciliations: any ReconciliationStore
         package var gateway: any APNsGateway
         package var channelOperations: ChannelOperations
-        package var reconciliationOperations: ReconciliationOperations
-        /// How much a reconciliation that a person runs may delete.
-        package var reconciliationLimits: ReconciliationLimits
-        package var intake: Intake
-        package var quotaHistory: PostgresQuotaHistory
-        package var webhooks: any WebhookStore
-        /// The networks that webhook URLs may point to.
-        package var webhookNetworks: NetworkGuard
+        package var reconciliation: Reconciliation
+        package var views: LiveViews
         /// Returns why messages to a URL would be refused, judged by the addresses its host name resolves to now;
         /// `nil`: they would be sent.
         package var webhookRefusal: @Sendable (WebhookURL) async -> String?
-        package var installations: any InstallationStore
-        package var receipts: any ReceiptStore
-        /// Selects the installations that are asked for receipts.
-        package var receiptSampling: ReceiptSampling
-        package var views: LiveViews
-        package var streams = StreamSettings()
         package var readiness: @Sendable () async -> Readiness
-        /// How long events hold their channels, for the quota's forecast.
-        package var tenure: ChannelTenure
-        /// `true`: lookups are the only authenticated operations that this process answers.
-        package var onlyLookups: Bool
+        package var settings: Settings
         package var now: @Sendable () -> Date
 
         package init(
-            apps: any AppStore, contentTypes: PostgresContentStore, channels: any ChannelStore, events: any EventStore,
-            starts: any StartStore,
-            lookups: LookupReplica, contents: @escaping @Sendable (LookupName) async throws -> LookupAnswer?,
-            outbox: any Outbox, keys: any KeyStore, access: Access,
-            quirks: any QuirkStore,
-            auditLog: PostgresAuditLog,
-            reconciliations: any ReconciliationStore, gateway: any APNsGateway, channelOperations: ChannelOperations,
-            reconciliationOperations: ReconciliationOperations,
-            reconciliationLimits: ReconciliationLimits, intake: Intake,
-            quotaHistory: PostgresQuotaHistory,
-            webhooks: any WebhookStore, webhookNetworks: NetworkGuard,
+            stores: Stores, lookups: LookupReplica, access: Access, gateway: any APNsGateway,
+            channelOperations: ChannelOperations, reconciliation: Reconciliation, views: LiveViews,
             webhookRefusal: @escaping @Sendable (WebhookURL) async -> String? = { _ in nil },
-            installations: any InstallationStore,
-            receipts: any ReceiptStore, receiptSampling: ReceiptSampling, views: LiveViews,
-            readiness: @escaping @Sendable () async -> Readiness, tenure: ChannelTenure,
-            onlyLookups: Bool = false, now: @escaping @Sendable () -> Date
+            readiness: @escaping @Sendable () async -> Readiness, settings: Settings,
+            now: @escaping @Sendable () -> Date
         ) {
-            self.apps = apps
-            self.contentTypes = contentTypes
-            self.channels = channels
-            self.events = events
-            self.starts = starts
+            self.stores = stores
             self.lookups = lookups
-            self.contents = contents
-            self.outbox = outbox
-            self.keys = keys
             self.access = access
-            self.quirks = quirks
-            self.auditLog = auditLog
-            self.reconciliations = reconciliations
             self.gateway = gateway
             self.channelOperations = channelOperations
-            self.reconciliationOperations = reconciliationOperations
-            self.reconciliationLimits = reconciliationLimits
-            self.intake = intake
-            self.quotaHistory = quotaHistory
-            self.webhooks = webhooks
-            self.webhookNetworks = webhookNetworks
-            self.webhookRefusal = webhookRefusal
-            self.installations = installations
-            self.receipts = receipts
-            self.receiptSampling = receiptSampling
+            self.reconciliation = reconciliation
             self.views = views
+            self.webhookRefusal = webhookRefusal
             self.readiness = readiness
-            self.tenure = tenure
-            self.onlyLookups = onlyLookups
+            self.settings = settings
             self.now = now
+        }
+    }
+
+    /// The settings of a server that requests obey.
+    package struct Settings: Sendable {
+        /// How much a reconciliation that a person runs may delete.
+        package var reconciliationLimits: ReconciliationLimits
+        /// Selects the installations that are asked for receipts.
+        package var receiptSampling: ReceiptSampling
+        /// Plans a broadcast's deliveries.
+        package var plan = Intake.planning()
+        /// The networks that webhook URLs may point to.
+        package var webhookNetworks = NetworkGuard()
+        /// How long events hold their channels, for the quota's forecast.
+        package var tenure = ChannelTenure()
+        /// `true`: lookups are the only authenticated operations that this process answers.
+        package var onlyLookups = false
+
+        package init(reconciliationLimits: ReconciliationLimits, receiptSampling: ReceiptSampling) {
+            self.reconciliationLimits = reconciliationLimits
+            self.receiptSampling = receiptSampling
         }
     }
 
     /// What all requests share: authentication, rate limits, idempotent answers and metrics.
     package struct Access: Sendable {
+        package var keys: any KeyStore
         package var ledger: any KeyLedger
         package var memory: any KeyMemory
         package var uses: KeyUses
@@ -121,11 +88,12 @@ package struct API: Sendable {
         package var onTrust: @Sendable (any NIOCore.Channel) -> Void
 
         package init(
-            ledger: any KeyLedger, memory: any KeyMemory, uses: KeyUses,
+            keys: any KeyStore, ledger: any KeyLedger, memory: any KeyMemory, uses: KeyUses,
             idempotency: any IdempotencyStore, limits: RateLimits, isSecure: Bool, logger: Logger,
             metrics: any OperationMetrics, hasOwnOperationsPort: Bool, proxies: TrustedProxies = TrustedProxies(),
             onTrust: @escaping @Sendable (any NIOCore.Channel) -> Void = { _ in }
         ) {
+            self.keys = keys
             self.ledger = ledger
             self.memory = memory
             self.uses = uses
@@ -142,11 +110,14 @@ package struct API: Sendable {
 
     private let dependencies: Dependencies
 
+    private let contents: LookupContents
+
     private let pages: MountedPages?
 
     /// - Parameter pages: the console's pages, served on the same port; `nil`: none.
     package init(_ dependencies: Dependencies, pages: MountedPages? = nil) {
         self.dependencies = dependencies
+        contents = LookupContents(events: dependencies.stores.events, now: dependencies.now)
         self.pages = pages
     }
 
@@ -154,7 +125,7 @@ package struct API: Sendable {
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health().routes)
-        return router(all, pages: dependencies.onlyLookups ? nil : pages).buildResponder()
+        return router(all, pages: dependencies.settings.onlyLookups ? nil : pages).buildResponder()
     }
 
     /// The responder for probes and metrics on their own port.
@@ -175,7 +146,8 @@ package struct API: Sendable {
         let metrics = d.access.metrics
         return table.router(
             authenticator: RequestAuthenticator(
-                keys: d.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust),
+                keys: d.access.keys, uses: d.access.uses, limits: d.access.limits, now: d.now, onTrust: d.access.onTrust
+            ),
             idempotency: Idempotency(store: d.access.idempotency, now: d.now),
             middleware: .init(
                 headers: StandingHeaders(isSecure: d.access.isSecure), bodies: d.access.bodies,
@@ -192,59 +164,75 @@ package struct API: Sendable {
 
     var table: RouteTable {
         let d = dependencies
+        let stores = d.stores
+        let settings = d.settings
         let groups: [[Route]] = [
             // Lookups are first, because the router compares paths in this order and most requests are lookups.
-            LookupRoutes(replica: d.lookups, contents: d.contents, meter: LookupMeter(d.access.metrics), now: d.now)
-                .routes,
+            LookupRoutes(
+                replica: d.lookups, contents: { [contents] in try await contents.answer($0) },
+                meter: LookupMeter(d.access.metrics), now: d.now
+            ).routes,
             AppRoutes(apps: d.appOperations).routes,
             ContentRoutes(contents: d.contentOperations).routes,
-            ChannelRoutes(apps: d.apps, channels: d.channels, operations: d.channelOperations).routes,
+            ChannelRoutes(apps: stores.apps, channels: stores.channels, operations: d.channelOperations).routes,
             ReconciliationRoutes(
-                apps: d.apps, store: d.reconciliations, operations: d.reconciliationOperations,
-                limits: d.reconciliationLimits
+                apps: stores.apps, store: stores.reconciliations, operations: d.reconciliationOperations,
+                limits: settings.reconciliationLimits
             ).routes,
-            AuditRoutes(log: d.auditLog).routes,
-            EventRoutes(events: d.eventOperations, tenure: d.tenure).routes,
-            StartRoutes(apps: d.apps, starts: d.startOperations).routes,
+            AuditRoutes(log: stores.auditLog).routes,
+            EventRoutes(events: d.eventOperations, tenure: settings.tenure).routes,
+            StartRoutes(apps: stores.apps, starts: d.startOperations).routes,
             BroadcastRoutes(
-                apps: d.apps, channels: d.channels, broadcasts: d.broadcastOperations, intake: d.intake
+                apps: stores.apps, channels: stores.channels, broadcasts: d.broadcastOperations, intake: d.intake
             ).routes,
             StateRoutes(states: d.stateOperations).routes,
-            PushRoutes(apps: d.apps, outbox: d.outbox, intake: d.intake, now: d.now).routes,
-            QuotaRoutes(channels: d.channels, tenure: d.tenure, now: d.now).routes,
-            QuotaHistoryRoutes(history: d.quotaHistory, now: d.now).routes,
+            PushRoutes(apps: stores.apps, outbox: stores.outbox, intake: d.intake, now: d.now).routes,
+            QuotaRoutes(channels: stores.channels, tenure: settings.tenure, now: d.now).routes,
+            QuotaHistoryRoutes(history: stores.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhookOperations).routes,
             InstallationRoutes(
-                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+                installations: stores.installations, sampling: settings.receiptSampling, limits: d.access.limits,
+                now: d.now
             ).routes,
             ActivityRoutes(
-                installations: d.installations, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+                installations: stores.installations, sampling: settings.receiptSampling, limits: d.access.limits,
+                now: d.now
             ).routes,
             ReceiptRoutes(
-                receipts: d.receipts, sampling: d.receiptSampling, limits: d.access.limits, now: d.now
+                receipts: stores.receipts, sampling: settings.receiptSampling, limits: d.access.limits, now: d.now
             ).routes,
-            StreamRoutes(events: d.events, views: d.views, keys: d.keys, settings: d.streams, now: d.now).routes,
+            StreamRoutes(events: stores.events, views: d.views, keys: d.access.keys, now: d.now).routes,
             KeyRoutes(keys: d.keyOperations).routes,
             ContractRoutes().routes,
         ]
         let routes = groups.flatMap(\.self)
-        return RouteTable(routes: d.onlyLookups ? routes.map(\.onlyLookups) : routes)
+        return RouteTable(routes: settings.onlyLookups ? routes.map(\.onlyLookups) : routes)
     }
 }
 
 /// The operations of each noun. The API's routes and the console's pages both use them.
 extension API.Dependencies {
-    var appOperations: AppOperations { AppOperations(apps: apps, quirks: quirks, gateway: gateway, now: now) }
-    var contentOperations: ContentOperations { ContentOperations(apps: apps, contents: contentTypes, now: now) }
+    var intake: Intake { Intake(outbox: stores.outbox, plan: settings.plan, now: now) }
+    var appOperations: AppOperations {
+        AppOperations(apps: stores.apps, quirks: stores.quirks, gateway: gateway, now: now)
+    }
+    var contentOperations: ContentOperations {
+        ContentOperations(apps: stores.apps, contents: stores.contentTypes, now: now)
+    }
     var stateOperations: StateOperations { StateOperations(broadcasts: broadcastOperations) }
-    var eventOperations: EventOperations { EventOperations(apps: apps, events: events, now: now) }
-    var startOperations: StartOperations { StartOperations(events: events, starts: starts, now: now) }
+    var eventOperations: EventOperations { EventOperations(apps: stores.apps, events: stores.events, now: now) }
+    var startOperations: StartOperations { StartOperations(events: stores.events, starts: stores.starts, now: now) }
     var broadcastOperations: BroadcastOperations {
-        BroadcastOperations(apps: apps, events: events, outbox: outbox, intake: intake, now: now)
+        BroadcastOperations(apps: stores.apps, events: stores.events, outbox: stores.outbox, intake: intake, now: now)
+    }
+    var reconciliationOperations: ReconciliationOperations {
+        ReconciliationOperations(
+            store: stores.reconciliations, reconciliation: reconciliation, operations: channelOperations, now: now)
     }
     var keyOperations: KeyOperations { KeyOperations(ledger: access.ledger, now: now) }
     var webhookOperations: WebhookOperations {
-        WebhookOperations(webhooks: webhooks, networks: webhookNetworks, refusal: webhookRefusal, now: now)
+        WebhookOperations(
+            webhooks: stores.webhooks, networks: settings.webhookNetworks, refusal: webhookRefusal, now: now)
     }
 }
 

@@ -24,16 +24,18 @@ struct AppleAccess: Sendable {
         settings.refusalStore = stores.providerTokens
         settings.metrics = resources.metrics.backend
         gateway = APNsClient(settings: settings, keys: resources.keyRing, now: resources.wallClock, logger: logger)
-        watched = CapabilityWatch(gateway: gateway, quirks: stores.quirks, now: now, logger: logger)
-        let management = ManagementCalls(gateway: watched, quirks: stores.quirks, now: now, logger: logger)
+        watched = CapabilityWatch(gateway: gateway, quirks: stores.requests.quirks, now: now, logger: logger)
+        let management = ManagementCalls(gateway: watched, quirks: stores.requests.quirks, now: now, logger: logger)
         calls = ChannelCalls(
-            management: management, channels: stores.channels, reconciliations: stores.reconciliations,
+            management: management, channels: stores.requests.channels,
+            reconciliations: stores.requests.reconciliations,
             lease: channelLease,
             now: now, logger: logger)
         operations = ChannelOperations(
-            management: management, channels: stores.channels, calls: calls, lease: channelLease, now: now)
+            management: management, channels: stores.requests.channels, calls: calls, lease: channelLease, now: now)
         reconciliation = Reconciliation(
-            management: management, channelCalls: calls, store: stores.reconciliations, lease: channelLease, now: now,
+            management: management, channelCalls: calls, store: stores.requests.reconciliations, lease: channelLease,
+            now: now,
             counting: resources.counting, logger: logger)
     }
 }

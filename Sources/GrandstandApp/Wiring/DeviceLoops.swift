@@ -3,6 +3,7 @@ internal import Grandstand
 internal import GrandstandService
 internal import GrandstandStore
 internal import Logging
+internal import ServiceLifecycle
 
 /// The loops that push to devices: starts of events, and updates to activities by token. Both share one environment's
 /// places, so that a goal does not wait until a million starts are sent.
@@ -23,13 +24,13 @@ struct DeviceLoops: Sendable {
             func loop<Store: ShardStore>(
                 _ store: Store, wokenBy topic: WakeTopic,
                 onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }
-            ) -> ShardDispatcher<Store> {
+            ) -> any Service {
                 ShardDispatcher(
                     environment: environment, store: store, pushes: pushes, signals: stores.signals, wakenBy: topic,
                     settings: settings, now: resources.now, mayClaim: resources.mayClaim, onSettled: onSettled,
                     logger: logger)
             }
-            let starts = loop(stores.starts, wokenBy: .starts) { [counting = resources.counting] verdicts in
+            let starts = loop(stores.requests.starts, wokenBy: .starts) { [counting = resources.counting] verdicts in
                 for verdict in verdicts {
                     if let state = StartState(verdict) { counting(.started(state, reason: verdict.reason)) }
                 }

@@ -36,23 +36,24 @@ struct ServerLoops: Sendable {
         let apple = parts.apple
         let signals = stores.signals
         let reconciler = Reconciler(
-            store: stores.reconciliations, reconciliation: apple.reconciliation, signals: signals,
+            store: stores.requests.reconciliations, reconciliation: apple.reconciliation, signals: signals,
             settings: .init(
                 interval: configuration.reconcileInterval, grace: configuration.reconcileGrace,
                 deleteBudget: configuration.reconcileDeleteBudget),
             now: now, mayClaim: mayClaim, logger: logger)
         let provisioner = Provisioner(
-            channels: stores.channels, calls: apple.calls, signals: signals,
+            channels: stores.requests.channels, calls: apple.calls, signals: signals,
             settings: .init(tenure: configuration.tenure, lease: apple.channelLease), now: now, mayClaim: mayClaim,
             logger: logger)
         let quotaWatch = QuotaWatch(
-            channels: stores.channels, levels: stores.quotaLevels, signals: signals,
+            channels: stores.requests.channels, levels: stores.quotaLevels, signals: signals,
             settings: .init(tenure: configuration.tenure), now: now, logger: logger)
         let webhookDispatcher = WebhookDispatcher(
             outbox: stores.webhookOutbox, gateway: resources.webhookClient, signals: signals,
             settings: .init(lease: Self.lease, drain: resources.drain),
             now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
-        let scheduler = Scheduler(outbox: stores.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
+        let scheduler = Scheduler(
+            outbox: stores.requests.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
         let rates = Dictionary(
             uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
                 func learned(_ api: AppSendRate.API) -> SendRates {
@@ -64,7 +65,7 @@ struct ServerLoops: Sendable {
             rates.values.flatMap { [$0.broadcasts, $0.devices] }, store: stores.sendRates, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
-                environment: environment, outbox: stores.outbox, departures: stores.departures,
+                environment: environment, outbox: stores.requests.outbox, departures: stores.departures,
                 sends: Sends(gateway: apple.watched, devices: apple.gateway, now: now), rates: rates, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
@@ -96,14 +97,15 @@ struct ServerLoops: Sendable {
                 Member(.dispatch, janitor, "janitor"),
                 Member(
                     .dispatch,
-                    AppRemover(now: now, logger: logger) { try await stores.apps.removeDeleted() }, "app remover"),
+                    AppRemover(now: now, logger: logger) { try await stores.deletedApps.removeDeleted() }, "app remover"
+                ),
                 Member(.api, parts.keyUses, "key uses"),
                 Member(.reconcile, quotaWatch, "quota watch"),
                 Member(.reconcile, parts.gauges, "gauges"),
                 Member(
                     .reconcile,
                     QuotaSampler(
-                        channels: stores.channels, history: stores.quotaHistory,
+                        channels: stores.requests.channels, history: stores.requests.quotaHistory,
                         settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),

@@ -36,7 +36,8 @@ struct ServerParts: Sendable {
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
         gauges = GaugeWatch(
-            channels: stores.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure), now: now,
+            channels: stores.requests.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure),
+            now: now,
             logger: logger)
         resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
         resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
@@ -50,26 +51,12 @@ struct ServerParts: Sendable {
         self.apple = apple
         self.lookups = lookups
         let dependencies = API.Dependencies(
-            apps: stores.apps, contentTypes: stores.contentTypes, channels: stores.channels, events: stores.events,
-            starts: stores.starts, lookups: lookups,
-            contents: { [contents = LookupContents(events: stores.events, now: now)] in try await contents.answer($0) },
-            outbox: stores.outbox,
-            keys: stores.keys,
+            stores: stores.requests, lookups: lookups,
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
-            quirks: stores.quirks, auditLog: stores.auditLog, reconciliations: stores.reconciliations,
-            gateway: apple.gateway, channelOperations: apple.operations,
-            reconciliationOperations: ReconciliationOperations(
-                store: stores.reconciliations, reconciliation: apple.reconciliation, operations: apple.operations,
-                now: now),
-            reconciliationLimits: ReconciliationLimits(
-                grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
-            intake: Intake(outbox: stores.outbox, plan: plan, now: now), quotaHistory: stores.quotaHistory,
-            webhooks: stores.webhooks, webhookNetworks: configuration.webhookNetworks,
-            webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
-            installations: stores.installations, receipts: stores.installations,
-            receiptSampling: configuration.receiptSampling, views: views,
+            gateway: apple.gateway, channelOperations: apple.operations, reconciliation: apple.reconciliation,
+            views: views, webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
             readiness: Self.readiness(configuration, resources, apple, lookups),
-            tenure: configuration.tenure, onlyLookups: !configuration.roles.contains(.api), now: now)
+            settings: .of(configuration, plan: plan), now: now)
         let console = Console(
             dependencies, Self.pageSources(stores, apple, views), templates: resources.templates)
         api = API(dependencies, pages: .console(console))
@@ -116,6 +103,20 @@ extension LookupReplica.Settings {
     }
 }
 
+extension API.Settings {
+    fileprivate static func of(_ configuration: Configuration, plan: @escaping DeliveryPlanning) -> API.Settings {
+        var settings = API.Settings(
+            reconciliationLimits: ReconciliationLimits(
+                grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
+            receiptSampling: configuration.receiptSampling)
+        settings.plan = plan
+        settings.webhookNetworks = configuration.webhookNetworks
+        settings.tenure = configuration.tenure
+        settings.onlyLookups = !configuration.roles.contains(.api)
+        return settings
+    }
+}
+
 extension API.Access {
     /// The settings of keys, rate limits and idempotency. A limit of 0 means no limit.
     fileprivate static func of(
@@ -123,7 +124,7 @@ extension API.Access {
         shares: ConnectionShares, logger: Logger
     ) -> API.Access {
         API.Access(
-            ledger: stores.keys, memory: stores.keys, uses: keyUses, idempotency: stores.idempotency,
+            keys: stores.keys, ledger: stores.keys, memory: stores.keys, uses: keyUses, idempotency: stores.idempotency,
             limits: RateLimits(
                 .init(
                     requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Writes updates as `text/event-stream` (WHATWG HTML 9.2) to a reader that may stop reading.
 struct EventStreamWriter: Sendable {
-    let settings: StreamSettings
+    var settings = StreamSettings()
 
     /// The reader took no bytes for `stallTimeout`.
     struct SlowReader: Error {}

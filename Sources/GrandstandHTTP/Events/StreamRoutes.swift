@@ -11,7 +11,6 @@ struct StreamRoutes: Sendable {
     let events: any EventStore
     let views: LiveViews
     let keys: any KeyStore
-    let settings: StreamSettings
     let now: @Sendable () -> Date
 
     var routes: [Route] { [Route(.streamEvent, stream)] }
@@ -41,7 +40,7 @@ struct StreamRoutes: Sendable {
         return .eventStream(
             ResponseBody { writer in
                 try await request.body.consumeWithInboundCloseHandler { [writer] _ in
-                    try await EventStreamWriter(settings: settings).write(view.updates, to: writer, while: isAdmitted)
+                    try await EventStreamWriter().write(view.updates, to: writer, while: isAdmitted)
                 } onInboundClosed: {
                     view.close()
                 }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandStore
 internal import HTTPTypes
 package import Hummingbird
 
@@ -62,7 +63,7 @@ package struct Console: Sendable {
         router.add(middleware: ErrorPages(responder: responder))
         SignInPages(responder: responder).add(to: router)
         AssetRoutes().add(to: router)
-        LiveRoute(responder: responder, events: d.events, watch: sources.watch).add(to: router)
+        LiveRoute(responder: responder, events: d.stores.events, watch: sources.watch).add(to: router)
         for route in groups.flatMap(\.routes) {
             router.on(RouterPath(route.path), method: .get) { request, context in
                 await responder.show(route, request, context)
@@ -78,28 +79,33 @@ package struct Console: Sendable {
 
     private var groups: [any PageGroup] {
         let d = dependencies
+        let stores = d.stores
+        let tenure = d.settings.tenure
         let reader = EventReader(
-            apps: d.apps, events: d.events, outbox: d.outbox, starts: d.starts, throttles: sources.throttles)
+            apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
+            throttles: sources.throttles)
         return [
             OverviewPages(
-                channels: d.channels, events: d.events, history: d.quotaHistory, activity: sources.activity,
-                tenure: d.tenure),
+                channels: stores.channels, events: stores.events, history: stores.quotaHistory,
+                activity: sources.activity,
+                tenure: tenure),
             EventPages(reader: reader), ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
             EventForms(
                 reader: reader, events: d.eventOperations, starts: d.startOperations,
                 broadcasts: d.broadcastOperations),
             SeasonPages(
-                apps: d.apps, channels: d.channels, events: d.events, tenure: d.tenure, operations: d.eventOperations),
-            AppPages(operations: d.appOperations, contents: d.contentTypes),
-            ChannelPages(apps: d.apps, channels: d.channels),
-            ChannelForms(apps: d.apps, channels: d.channels, operations: d.channelOperations),
+                apps: stores.apps, channels: stores.channels, events: stores.events, tenure: tenure,
+                operations: d.eventOperations),
+            AppPages(operations: d.appOperations, contents: stores.contentTypes),
+            ChannelPages(apps: stores.apps, channels: stores.channels),
+            ChannelForms(apps: stores.apps, channels: stores.channels, operations: d.channelOperations),
             // These come before the reports, because a report's ID has the same position in the path.
             ReconciliationForms(
-                apps: d.apps, operations: d.reconciliationOperations, limits: d.reconciliationLimits),
-            ReconciliationPages(apps: d.apps, store: d.reconciliations),
+                apps: stores.apps, operations: d.reconciliationOperations, limits: d.settings.reconciliationLimits),
+            ReconciliationPages(apps: stores.apps, store: stores.reconciliations),
             KeyPages(keys: d.keyOperations, webhooks: d.webhookOperations),
             WebhookPages(webhooks: d.webhookOperations),
-            AuditPages(log: d.auditLog),
+            AuditPages(log: stores.auditLog),
         ]
     }
 }

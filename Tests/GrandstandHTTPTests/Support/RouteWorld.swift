@@ -160,28 +160,24 @@ struct RouteWorld {
         let reconciliation = Reconciliation(
             management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
             logger: Self.logger)
+        let settings = API.Settings(
+            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100), receiptSampling: sampling)
         return API.Dependencies(
-            apps: apps, contentTypes: PostgresContentStore(database), channels: channels, events: events,
-            starts: starts,
-            lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
-            contents: { [events, now] name in
-                try await events.lookups(of: [name], contentState: true, now: now())[name].map { LookupAnswer($0) }
-            }, outbox: outbox, keys: FakeKeys(Self.keys),
+            stores: stores, lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
             access: .init(
-                ledger: ledger, memory: FakeKeys(Self.keys), uses: KeyUses(logger: Self.logger, record: { _ in }),
-                idempotency: idempotency,
-                limits: limits, isSecure: false, logger: Self.logger, metrics: NoMetrics(),
-                hasOwnOperationsPort: false),
-            quirks: quirks, auditLog: PostgresAuditLog(database), reconciliations: reconciliations, gateway: gateway,
-            channelOperations: operations,
-            reconciliationOperations: ReconciliationOperations(
-                store: reconciliations, reconciliation: reconciliation, operations: operations, now: now),
-            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100),
-            intake: Intake(outbox: outbox, now: now),
-            quotaHistory: PostgresQuotaHistory(database),
-            webhooks: webhooks, webhookNetworks: NetworkGuard(),
-            installations: installations, receipts: receipts, receiptSampling: sampling, views: views,
-            readiness: { Readiness(database: true) }, tenure: ChannelTenure(), now: now)
+                keys: FakeKeys(Self.keys), ledger: ledger, memory: FakeKeys(Self.keys),
+                uses: KeyUses(logger: Self.logger, record: { _ in }), idempotency: idempotency, limits: limits,
+                isSecure: false, logger: Self.logger, metrics: NoMetrics(), hasOwnOperationsPort: false),
+            gateway: gateway, channelOperations: operations, reconciliation: reconciliation, views: views,
+            readiness: { Readiness(database: true) }, settings: settings, now: now)
+    }
+
+    private var stores: Stores {
+        var stores = Stores(Databases(database), logger: Self.logger)
+        (stores.apps, stores.channels, stores.events, stores.outbox) = (apps, channels, events, outbox)
+        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reconciliations)
+        (stores.webhooks, stores.installations, stores.receipts) = (webhooks, installations, receipts)
+        return stores
     }
 }
 

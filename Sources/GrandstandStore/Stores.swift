@@ -1,0 +1,74 @@
+package import Grandstand
+package import Logging
+
+/// The database with a pool for each kind of work, so that one kind does not wait for another.
+package struct Databases: Sendable {
+    package var main: Database
+    /// For single broadcasts.
+    package var outbox: Database
+    /// For calls with many broadcasts, and stored answers of idempotent requests.
+    package var bulk: Database
+    /// For claims and settlements of broadcasts.
+    package var dispatch: Database
+    /// For claims and settlements of starts.
+    package var starts: Database
+    /// For counts that may take long.
+    package var reports: Database
+    /// For registrations of installations.
+    package var devices: Database
+
+    /// All kinds of work on one pool.
+    package init(_ database: Database) {
+        main = database
+        outbox = database
+        bulk = database
+        dispatch = database
+        starts = database
+        reports = database
+        devices = database
+    }
+}
+
+/// The stores that requests use. Tests replace single ones.
+package struct Stores: Sendable {
+    package var apps: any AppStore
+    package var contentTypes: PostgresContentStore
+    package var channels: any ChannelStore
+    package var events: any EventStore
+    package var starts: any StartStore
+    package var outbox: any Outbox
+    package var quirks: any QuirkStore
+    package var reconciliations: any ReconciliationStore
+    package var webhooks: any WebhookStore
+    package var installations: any InstallationStore
+    package var receipts: any ReceiptStore
+    package var auditLog: PostgresAuditLog
+    package var quotaHistory: PostgresQuotaHistory
+
+    /// - Parameters:
+    ///   - departures: connects the acceptance of broadcasts with the dispatchers of this process.
+    ///   - newInstallations: how many new installations an app accepts in an hour; `nil`: any number.
+    package init(
+        _ databases: Databases, departures: (any Departures)? = nil, newInstallations: Int? = nil, logger: Logger
+    ) {
+        let longWork = databases.main.forLongWork
+        apps = PostgresAppStore(longWork)
+        contentTypes = PostgresContentStore(longWork)
+        channels = PostgresChannelStore(databases.main)
+        events = PostgresEventStore(databases.main)
+        starts = PostgresStartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
+        outbox = PostgresOutbox(
+            databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, departures: departures,
+            outages: OutageLog("the loops could not be woken; they find the work when they poll", logger))
+        quirks = PostgresQuirkStore(databases.main)
+        reconciliations = PostgresReconciliationStore(longWork)
+        webhooks = PostgresWebhookStore(databases.main)
+        let devices = PostgresInstallationStore(
+            databases.devices, reading: longWork, mostNew: newInstallations,
+            outages: OutageLog("the loops of starts could not be woken; they find the work when they poll", logger))
+        installations = devices
+        receipts = devices
+        auditLog = PostgresAuditLog(databases.main)
+        quotaHistory = PostgresQuotaHistory(databases.main)
+    }
+}
