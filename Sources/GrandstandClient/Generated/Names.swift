@@ -10,15 +10,15 @@ extension GrandstandClient {
     /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy for
     /// its whole life.
     public typealias StoragePolicy = Contract.StoragePolicy
-    /// How the server sees a channel.
+    /// The state of a channel, as the server knows it.
     public typealias ChannelState = Contract.ChannelState
-    /// How far an event is.
+    /// The state of an event.
     public typealias EventState = Contract.EventState
     /// The states of events that people can still follow.
     public typealias FollowableState = Contract.FollowableState
-    /// How far the message to one audience, or a push to one token, is.
+    /// The state of the message to one audience, or of a push to one token.
     public typealias DeliveryState = Contract.DeliveryState
-    /// How far a broadcast or a push is, over all of its deliveries.
+    /// The state of a broadcast or a push, from all of its deliveries.
     public typealias BroadcastState = Contract.BroadcastState
     /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
     public typealias BroadcastKind = Contract.BroadcastKind
@@ -26,33 +26,33 @@ extension GrandstandClient {
     public typealias MessageKind = Contract.MessageKind
     /// How a message reaches its devices.
     public typealias DeliveryKind = Contract.DeliveryKind
-    /// How the activities of an audience are reached. The organiser decides. Left out, it is channel.
+    /// How an audience's activities get messages. Left out: channel.
     public typealias AudienceDelivery = Contract.AudienceDelivery
-    /// How far the channel of an audience is, as organisers see it.
+    /// The state of an audience's channel, for organisers.
     public typealias AudienceChannelState = Contract.AudienceChannelState
-    /// What became of an audience's channel when its event was opened again.
+    /// What happened to an audience's channel when its event was reopened.
     public typealias ChannelFate = Contract.ChannelFate
-    /// What a key may do.
+    /// What a key allows.
     public typealias Scope = Contract.Scope
     /// Whether a key can be used.
     public typealias KeyState = Contract.KeyState
-    /// Whether the server can sign for an app in an environment.
+    /// Whether the server can sign requests to Apple for an app in an environment.
     public typealias CredentialState = Contract.CredentialState
     /// What the server learned about APNs and an app.
     public typealias QuirkName = Contract.QuirkName
     /// The value of a quirk.
     public typealias QuirkValue = Contract.QuirkValue
-    /// How far the start of an event is.
+    /// The state of an event's start.
     public typealias StartState = Contract.StartState
     /// What a start waits for.
     public typealias StartWait = Contract.StartWait
-    /// The state of a Live Activity as ActivityKit tells it to the app.
+    /// The state of a Live Activity, as ActivityKit reports it to the app.
     public typealias ActivityState = Contract.ActivityState
     /// Why a lookup of one event in a batch found no channel.
     public typealias MissingReason = Contract.MissingReason
-    /// How much of an app's places are taken.
+    /// How full an app's quota of channels is.
     public typealias QuotaLevel = Contract.QuotaLevel
-    /// An alarm of an app that stands until its cause is gone. The gravest is listed first.
+    /// An alarm of an app. It stands until its cause is gone. The gravest comes first.
     public typealias QuotaAlarm = Contract.QuotaAlarm
     /// Why a reconciliation asks a person to decide.
     public typealias ReconciliationAlarm = Contract.ReconciliationAlarm
@@ -64,19 +64,19 @@ extension GrandstandClient {
     public typealias ReadinessStatus = Contract.ReadinessStatus
     /// Whether the database can be used.
     public typealias DatabaseState = Contract.DatabaseState
-    /// What is wrong with the database, by what an operator has to do about it.
+    /// What is wrong with the database, by what an operator has to do.
     public typealias DatabaseTrouble = Contract.DatabaseTrouble
-    /// What a webhook can subscribe to. A key needs one of the scopes that stand with the topic.
+    /// What a webhook can subscribe to. Each topic names the scopes of which a key needs one.
     public typealias WebhookTopic = Contract.WebhookTopic
-    /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
+    /// The type of a message to a webhook: a topic, or the test.
     public typealias WebhookMessageType = Contract.WebhookMessageType
-    /// How far a message to one webhook is.
+    /// The state of a message to one webhook.
     public typealias WebhookDeliveryState = Contract.WebhookDeliveryState
     /// One of the two interfaces of APNs that can be throttled.
     public typealias APNsAPI = Contract.APNsAPI
     /// What a lookup adds.
     public typealias LookupInclude = Contract.LookupInclude
-    /// What was done.
+    /// The action.
     public typealias AuditAction = Contract.AuditAction
     /// One place in the request that is wrong.
     public typealias FieldError = Contract.FieldError
@@ -86,20 +86,20 @@ extension GrandstandClient {
     public typealias ContentCheck = Contract.ContentCheck
     /// How a time is written in a contentState.
     public typealias StampForm = Contract.StampForm
-    /// What a state came to.
+    /// What the server did with a state.
     public typealias StateOutcome = Contract.StateOutcome
     /// How a message came to the server.
     public typealias MessageSource = Contract.MessageSource
-    /// What an app's activities of one type can decode, how messages are stamped, and what rings.
+    /// What an app's activities of one type can decode, how messages are stamped, and what sends an alert.
     public typealias ContentTypeDraft = Contract.ContentTypeDraft
     /// What one version of the app can decode.
     public typealias ContentVersion = Contract.ContentVersion
-    /// The member of contentState that gets the message's aps.timestamp when it is sent, whatever it had before. A
-    /// member that is not there is added. Every other byte stays. Its length counts when sizes are checked.
+    /// The member of contentState into which the server writes the message's aps.timestamp when it is sent. A missing
+    /// member is added. No other byte changes. Size checks count it.
     public typealias Stamp = Contract.Stamp
-    /// Which changes of a state are quiet and which ring.
+    /// Which changes of a state are quiet and which send an alert.
     public typealias StateRules = Contract.StateRules
-    /// A change that rings, and its alert.
+    /// A change that sends an alert, and the alert.
     public typealias RingRule = Contract.RingRule
     /// Exactly one of increases, decreases, changes, becomes and appears.
     public typealias RingCondition = Contract.RingCondition
@@ -113,13 +113,13 @@ extension GrandstandClient {
     public typealias StateDraft = Contract.StateDraft
     /// What the audiences of one variant show instead.
     public typealias VariantState = Contract.VariantState
-    /// The broadcast that was made of a state, or that nothing is new.
+    /// The broadcast that a state became, or that nothing has changed.
     public typealias StateAnswer = Contract.StateAnswer
-    /// The answer to a state that brings nothing new.
+    /// The answer to a state that changes nothing.
     public typealias UnchangedState = Contract.UnchangedState
-    /// What a state would come to if it were told now.
+    /// What a state would send now.
     public typealias StatePreview = Contract.StatePreview
-    /// What an admin declares of an app.
+    /// An app as an admin declares it.
     public typealias AppDraft = Contract.AppDraft
     /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
     /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
@@ -134,11 +134,11 @@ extension GrandstandClient {
     /// APNs refuses the provider tokens that a key signs. After two refusals in a row requests wait, and one is sent
     /// every three seconds, until APNs accepts one or the key file is replaced.
     public typealias CredentialRefusal = Contract.CredentialRefusal
-    /// An app as keys see it that ship in client apps.
+    /// An app as the keys in client apps see it.
     public typealias AppName = Contract.AppName
     /// A page of apps.
     public typealias AppPage = Contract.AppPage
-    /// A page of apps as keys see them that ship in client apps.
+    /// A page of apps as the keys in client apps see them.
     public typealias AppNamePage = Contract.AppNamePage
     /// A correction of a quirk.
     public typealias QuirkDraft = Contract.QuirkDraft
@@ -148,52 +148,52 @@ extension GrandstandClient {
     public typealias ChannelDraft = Contract.ChannelDraft
     /// A channel that was made elsewhere.
     public typealias ChannelImport = Contract.ChannelImport
-    /// A channel of the ledger, or with managed=false one that only Apple's list has. Of the latter id, eventKey,
-    /// label, reason and nextAttemptAt are null. It has firstSeenAt and neither state nor createdAt.
+    /// A channel of the ledger, or with managed=false one that only Apple's list has. In the latter, id, eventKey,
+    /// label, reason and nextAttemptAt are null; it has firstSeenAt, but no state and no createdAt.
     public typealias Channel = Contract.Channel
-    /// What Apple says of a channel just now. Only with verify=true.
+    /// Apple's present answer about a channel. Only with verify=true.
     public typealias Verification = Contract.Verification
     /// A page of channels.
     public typealias ChannelPage = Contract.ChannelPage
     /// People to whom an event is shown: one app in one environment, and perhaps a variant. Each audience has a channel
     /// of its own.
     public typealias Audience = Contract.Audience
-    /// Names audiences of an event. Without variant all of the app and environment.
+    /// Selects audiences of an event. Without variant: all of the app and environment.
     public typealias AudienceSelector = Contract.AudienceSelector
-    /// What an organiser declares of an event. The server makes its channels accordingly.
+    /// An event as an organiser declares it. The server creates its channels.
     public typealias EventDraft = Contract.EventDraft
-    /// What an event's messages have that do not say otherwise.
+    /// Defaults for an event's messages.
     public typealias EventDefaults = Contract.EventDefaults
-    /// An event as it was declared, and what became of it. metadata has the bytes that were declared.
+    /// An event as it was declared, with its state. metadata keeps the declared bytes.
     public typealias Event = Contract.Event
     /// An event after its end or cancellation was taken back.
     public typealias ReopenedEvent = Contract.ReopenedEvent
-    /// What became of one audience's channel when its event was opened again.
+    /// What happened to one audience's channel when its event was reopened.
     public typealias ReopenedChannel = Contract.ReopenedChannel
     /// Which audiences to open again.
     public typealias ReopenOrder = Contract.ReopenOrder
     /// An audience of an event, with its channel.
     public typealias EventAudience = Contract.EventAudience
-    /// How far the channel of an audience is.
+    /// The state of an audience's channel.
     public typealias AudienceChannel = Contract.AudienceChannel
     /// A page of events.
     public typealias EventPage = Contract.EventPage
     /// The push that starts the event's Live Activity for everyone who follows one of its topics, once each. It shows
-    /// the newest accepted content; contentState is shown until there is some, and without it no push is made before.
-    /// With the longest alert the push may have 4,096 bytes (413 payload-too-large).
+    /// the newest accepted content. contentState is shown until there is some; without contentState no push is sent
+    /// before. With its longest alert the push may have 4,096 bytes (413 payload-too-large).
     public typealias StartDraft = Contract.StartDraft
     /// The start of an event as it was declared. Members that were left out are null.
     public typealias Start = Contract.Start
     /// How to start.
     public typealias StartOrder = Contract.StartOrder
-    /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and the
-    /// numbers in ineligible, also when the start is over.
+    /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
+    /// numbers in ineligible.
     public typealias StartCounts = Contract.StartCounts
     /// Followers who get no start, by the reason.
     public typealias IneligibleCounts = Contract.IneligibleCounts
-    /// What has become of an event's start, in all and for each audience.
+    /// The progress of an event's start, in all and for each audience.
     public typealias StartReport = Contract.StartReport
-    /// What has become of a start for one app and environment.
+    /// The progress of a start for one app and environment.
     public typealias AudienceStart = Contract.AudienceStart
     /// A topic, and how many follow it.
     public typealias FollowedTopic = Contract.FollowedTopic
@@ -211,19 +211,20 @@ extension GrandstandClient {
     public typealias LookupBatchAnswer = Contract.LookupBatchAnswer
     /// An event of a batch without a channel.
     public typealias MissingLookup = Contract.MissingLookup
-    /// A text for people, as it is or by a key that the app translates.
+    /// A text for people, or the key of a text that the app translates.
     public typealias LocalizedText = Contract.LocalizedText
     /// A text that the app translates.
     public typealias LocalizedKey = Contract.LocalizedKey
-    /// Makes the device ring and light up. It needs a title or a body that is not empty. An alert rings until the
-    /// message expires; without expiresIn (or an apnsExpiration other than 0) for 15 minutes (GRANDSTAND_ALERT_FRESH).
-    /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
+    /// Makes the device ring and light up. It needs a title or a body that is not empty. The message is sent with the
+    /// alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither expiresIn nor an
+    /// apnsExpiration other than 0. After that its content is sent as a plain update. Newer content that waits behind
+    /// an alert is sent with the alert.
     public typealias Alert = Contract.Alert
-    /// When a broadcast is sent: at a time, or so many seconds after startsAt of its event. The latter moves with the
-    /// event while the broadcast is scheduled, and is refused where no startsAt is known. A time that is past means at
-    /// once.
+    /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
+    /// the event while the broadcast is scheduled; it is refused if the event has no startsAt. A time in the past means
+    /// at once.
     public typealias SendTime = Contract.SendTime
-    /// A time that is counted from the start of the event.
+    /// A time relative to the start of the event.
     public typealias AfterStart = Contract.AfterStart
     /// A message to everybody who follows an event, or to a channel.
     public typealias BroadcastDraft = Contract.BroadcastDraft
@@ -233,7 +234,7 @@ extension GrandstandClient {
     public typealias BroadcastItem = Contract.BroadcastItem
     /// Broadcasts that are accepted in one commit, each on its own.
     public typealias BroadcastBatch = Contract.BroadcastBatch
-    /// What became of each broadcast of a batch.
+    /// The result of each broadcast of a batch.
     public typealias BroadcastBatchResult = Contract.BroadcastBatchResult
     /// A broadcast of a batch that was accepted, or why it was refused.
     public typealias BroadcastOutcome = Contract.BroadcastOutcome
@@ -243,7 +244,7 @@ extension GrandstandClient {
     public typealias Broadcast = Contract.Broadcast
     /// A page of broadcasts.
     public typealias BroadcastPage = Contract.BroadcastPage
-    /// What a broadcast would come to if it were accepted now.
+    /// What a broadcast would send if it were accepted now.
     public typealias BroadcastPreview = Contract.BroadcastPreview
     /// What one audience would get.
     public typealias AudiencePreview = Contract.AudiencePreview
@@ -251,38 +252,38 @@ extension GrandstandClient {
     public typealias RenderedPreview = Contract.RenderedPreview
     /// The message of a broadcast to one audience.
     public typealias Delivery = Contract.Delivery
-    /// Only of a delivery to tokens: activities by what became of their push. One that was not reached when a newer
-    /// message came gets that instead. The answer to a call with an Idempotency-Key has not counted them yet.
+    /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached before a
+    /// newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not counted them yet.
     public typealias TokenCounts = Contract.TokenCounts
     /// A message to the token of one activity, for teams that keep their tokens themselves. Members other than token
     /// are those of a broadcast; a start has more.
     public typealias PushDraft = Contract.PushDraft
-    /// A push to one token, and how far it is.
+    /// A push to one token, and its progress.
     public typealias Push = Contract.Push
-    /// How far the message of a push is.
+    /// The state of a push's message.
     public typealias PushDelivery = Contract.PushDelivery
-    /// How many of an app's places for channels are taken in one environment, and how many there will be.
+    /// How many channels an app has in one environment, and how many it will have.
     public typealias Quota = Contract.Quota
     /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.
     public typealias KeyRefused = Contract.KeyRefused
-    /// APNs answered 429 to several lanes of the app, so its messages are sent at a rate that the server learns from
-    /// the answers. It ends 300 seconds after the last 429.
+    /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
+    /// from the answers. The throttling ends 300 seconds after the last 429.
     public typealias Throttled = Contract.Throttled
     /// How many channels Apple listed, and when.
     public typealias AppleCount = Contract.AppleCount
-    /// How many channels there will be: those that are held and until when, and those that events will need, if each
-    /// ends at its endsAt and no other message comes. Never less than used and reserved together.
+    /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
+    /// at its endsAt without further messages. Never less than used and reserved together.
     public typealias Forecast = Contract.Forecast
     /// A page of quotas.
     public typealias QuotaPage = Contract.QuotaPage
-    /// How much of each app's limit was taken, step by step.
+    /// How much of each app's limit was used over time.
     public typealias QuotaHistory = Contract.QuotaHistory
     /// One step of one app in one environment.
     public typealias QuotaSample = Contract.QuotaSample
     /// What a reconciliation may do.
     public typealias ReconciliationDraft = Contract.ReconciliationDraft
-    /// A comparison of Apple's list with the ledger. In lists a long report is abridged: missing, unmanaged and actions
-    /// are left out then, and abridged is true. GET of the report has them.
+    /// A comparison of Apple's list with the ledger. In lists a long report is abridged: it has abridged=true instead
+    /// of missing, unmanaged and actions. GET of the report has them.
     public typealias Reconciliation = Contract.Reconciliation
     /// A channel of the ledger that Apple's list lacks.
     public typealias MissingChannel = Contract.MissingChannel
@@ -294,21 +295,21 @@ extension GrandstandClient {
     public typealias ReconciliationPage = Contract.ReconciliationPage
     /// One change, who made it, and what Apple answered.
     public typealias AuditEntry = Contract.AuditEntry
-    /// What is kept of Apple's answer to a call.
+    /// The recorded part of Apple's answer to a call.
     public typealias AuditAnswer = Contract.AuditAnswer
     /// A page of the audit log.
     public typealias AuditPage = Contract.AuditPage
-    /// A key to be made.
+    /// A key to be created.
     public typealias KeyDraft = Contract.KeyDraft
-    /// How long the old key goes on.
+    /// How long the old key stays valid.
     public typealias RotationDraft = Contract.RotationDraft
     /// A key, without its secret.
     public typealias Key = Contract.Key
-    /// A key that was just made, with its secret.
+    /// A new key, with its secret.
     public typealias IssuedKey = Contract.IssuedKey
     /// A page of keys.
     public typealias KeyPage = Contract.KeyPage
-    /// The whole state of an installation. What is left out is cleared.
+    /// The whole state of an installation. A member that is left out is cleared.
     public typealias InstallationDraft = Contract.InstallationDraft
     /// A push-to-start token.
     public typealias StartTokenDraft = Contract.StartTokenDraft
@@ -322,35 +323,35 @@ extension GrandstandClient {
     public typealias ActivityDraft = Contract.ActivityDraft
     /// A Live Activity that an installation reported.
     public typealias Activity = Contract.Activity
-    /// When an installation of the sample showed messages.
+    /// When an installation showed messages.
     public typealias ReceiptBatch = Contract.ReceiptBatch
     /// When an installation showed a message.
     public typealias Receipt = Contract.Receipt
     /// How many receipts were recorded.
     public typealias RecordedReceipts = Contract.RecordedReceipts
-    /// Numbers of an app's installations in one environment.
+    /// Statistics of an app's installations in one environment.
     public typealias InstallationStatistics = Contract.InstallationStatistics
-    /// Tokens in numbers.
+    /// Counts of tokens.
     public typealias RegisteredTokens = Contract.RegisteredTokens
-    /// Which messages of an event the sampled devices showed, and how soon.
+    /// Which messages of an event the asked devices showed, and how soon.
     public typealias EventReceipts = Contract.EventReceipts
-    /// What the sampled devices of one app and environment showed.
+    /// What the asked devices of one app and environment showed.
     public typealias AudienceReceipts = Contract.AudienceReceipts
     /// How many devices showed a message, and how soon after its acceptance.
     public typealias MessageReceipts = Contract.MessageReceipts
-    /// The values that a share of all measurements do not exceed.
+    /// Percentiles of the measurements.
     public typealias Percentiles = Contract.Percentiles
-    /// Where messages are to be posted, and about what.
+    /// The URL and the topics of a webhook.
     public typealias WebhookDraft = Contract.WebhookDraft
     /// How long the old secret signs, too.
     public typealias WebhookRotation = Contract.WebhookRotation
-    /// Where messages are posted, and about what.
+    /// The URL and the topics of a webhook.
     public typealias Webhook = Contract.Webhook
     /// A webhook with a new secret.
     public typealias IssuedWebhook = Contract.IssuedWebhook
     /// A page of webhooks.
     public typealias WebhookPage = Contract.WebhookPage
-    /// A message on its way to one webhook.
+    /// A message to one webhook, and its state.
     public typealias WebhookDelivery = Contract.WebhookDelivery
     /// A delivery with its message and every attempt.
     public typealias WebhookDeliveryLog = Contract.WebhookDeliveryLog
@@ -360,11 +361,11 @@ extension GrandstandClient {
     public typealias WebhookDeliveryPage = Contract.WebhookDeliveryPage
     /// The body that a receiver gets.
     public typealias WebhookMessage = Contract.WebhookMessage
-    /// What happened. type of the message says which of these it is.
+    /// The data of the message; its type says which of these it is.
     public typealias WebhookData = Contract.WebhookData
-    /// Every delivery of a broadcast has its final state, or it was withdrawn.
+    /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
     public typealias BroadcastSettled = Contract.BroadcastSettled
-    /// Apple no longer has a channel.
+    /// A channel no longer exists at Apple.
     public typealias ChannelLost = Contract.ChannelLost
     /// An audience has another channel than before. Apps must look it up again.
     public typealias ChannelReplaced = Contract.ChannelReplaced
@@ -372,15 +373,15 @@ extension GrandstandClient {
     public typealias ReplacedChannel = Contract.ReplacedChannel
     /// The level of an app's quota changed.
     public typealias QuotaLevelChanged = Contract.QuotaLevelChanged
-    /// A reconciliation found something new, acted, or raised an alarm. GET of its report says more.
+    /// A reconciliation found something new, changed something, or raised an alarm. GET of its report has the details.
     public typealias ReconciliationFound = Contract.ReconciliationFound
-    /// Apple's capability for broadcasts is off for an app.
+    /// The app lacks the broadcast capability at Apple.
     public typealias CapabilityOff = Contract.CapabilityOff
     /// APNs began to throttle an app. It answered 429 to several of its lanes.
     public typealias ThrottleBegan = Contract.ThrottleBegan
     /// APNs no longer throttles an app. No 429 came for 300 seconds.
     public typealias ThrottleEnded = Contract.ThrottleEnded
-    /// Somebody tries the webhook.
+    /// Somebody sent a test to the webhook.
     public typealias WebhookTest = Contract.WebhookTest
     /// The server-sent event snapshot. An event's state and its 20 newest broadcasts.
     public typealias LiveBoard = Contract.LiveBoard
@@ -392,9 +393,8 @@ extension GrandstandClient {
     public typealias Health = Contract.Health
     /// Whether the server can take requests.
     public typealias Readiness = Contract.Readiness
-    /// How APNs was reached lately. It does not decide whether the server is ready, because accepted messages wait for
-    /// it.
+    /// Whether APNs was reached lately. It does not affect readiness, because accepted messages wait for APNs.
     public typealias APNsReadiness = Contract.APNsReadiness
-    /// How one environment of APNs was reached lately.
+    /// Whether one environment of APNs was reached lately.
     public typealias APNsState = Contract.APNsState
 }

@@ -19,7 +19,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     ) { .listBroadcasts(of: $0.event.id, scheduled: $0.scheduled ? true : nil) }
     static let show = Verb<ID<Self>, _>("get", "Shows a broadcast and its deliveries.") { .getBroadcast($0.id) }
     static let delete = Verb<ID<Self>, _>(
-        "cancel", "Withdraws a broadcast of which nothing was sent.", aliases: ["delete"]
+        "cancel", "Withdraws a broadcast that was sent to nobody yet.", aliases: ["delete"]
     ) { .cancelBroadcast($0.id) }
 
     struct Filter: ParsableArguments {

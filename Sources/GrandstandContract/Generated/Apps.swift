@@ -31,7 +31,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Whether the server can sign for an app in an environment.
+    /// Whether the server can sign requests to Apple for an app in an environment.
     public struct CredentialState: ContractWord {
         /// The key file can be used.
         public static let ok = Self(rawValue: "ok")
@@ -39,7 +39,7 @@ extension Contract {
         public static let missing = Self(rawValue: "missing")
         /// The file is there but holds no key that can be read.
         public static let unreadable = Self(rawValue: "unreadable")
-        /// APNs refuses what this key signs. credentialRefusals says why.
+        /// APNs refuses the provider tokens that this key signs. credentialRefusals says why.
         public static let refused = Self(rawValue: "refused")
 
         /// The values that this version knows.
@@ -61,9 +61,9 @@ extension Contract {
 extension Contract {
     /// What the server learned about APNs and an app.
     public struct QuirkName: ContractWord {
-        /// How Apple's channel management wants the bundle ID to be spelled.
+        /// How Apple's channel management expects the bundle ID to be spelled.
         public static let managementPath = Self(rawValue: "management-path")
-        /// Whether the app has the capability for broadcasts at Apple.
+        /// Whether the app has the broadcast capability at Apple.
         public static let broadcastFeature = Self(rawValue: "broadcast-feature")
 
         /// The values that this version knows.
@@ -109,7 +109,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What an admin declares of an app.
+    /// An app as an admin declares it.
     public struct AppDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
@@ -281,7 +281,7 @@ extension Contract {
         public var environments: Overrides
         /// Whether the server can sign, by environment.
         public var credentials: [String: CredentialState]
-        /// What APNs says of keys that it refuses, by environment.
+        /// Refusals of the keys by APNs, by environment.
         public var credentialRefusals: [String: CredentialRefusal]
         /// Where APNs behaves other than documented for this app.
         public var quirks: [Quirk]
@@ -363,7 +363,7 @@ extension Contract {
     /// APNs refuses the provider tokens that a key signs. After two refusals in a row requests wait, and one is sent
     /// every three seconds, until APNs accepts one or the key file is replaced.
     public struct CredentialRefusal: Sendable, Hashable, Codable, ContractObject {
-        /// Apple's word in the newest refusal.
+        /// Apple's reason in the newest refusal.
         public var reason: String
         /// The time of the first refusal in a row.
         public var since: Date
@@ -393,7 +393,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// An app as keys see it that ship in client apps.
+    /// An app as the keys in client apps see it.
     public struct AppName: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -436,7 +436,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A page of apps as keys see them that ship in client apps.
+    /// A page of apps as the keys in client apps see them.
     public typealias AppNamePage = Page<AppName>
 }
 

@@ -9,7 +9,7 @@ package import JSON
 #endif
 
 extension Contract {
-    /// How far the message to one audience, or a push to one token, is.
+    /// The state of the message to one audience, or of a push to one token.
     public struct DeliveryState: ContractWord {
         /// Its audience has no channel yet.
         public static let waiting = Self(rawValue: "waiting")
@@ -21,11 +21,11 @@ extension Contract {
         public static let accepted = Self(rawValue: "accepted")
         /// A newer message was sent instead.
         public static let superseded = Self(rawValue: "superseded")
-        /// Its time ran out before APNs accepted it.
+        /// It expired before APNs accepted it.
         public static let expired = Self(rawValue: "expired")
         /// APNs refused it for good. reason says why.
         public static let rejected = Self(rawValue: "rejected")
-        /// APNs did not answer a start. It may have been made, so it is not repeated.
+        /// APNs did not answer a start. The start may have been made, so it is not repeated.
         public static let unknown = Self(rawValue: "unknown")
         /// It was withdrawn, or its event was over before it was sent.
         public static let cancelled = Self(rawValue: "cancelled")
@@ -52,15 +52,15 @@ extension Contract {
 }
 
 extension Contract {
-    /// How far a broadcast or a push is, over all of its deliveries.
+    /// The state of a broadcast or a push, from all of its deliveries.
     public struct BroadcastState: ContractWord {
         /// It waits for its sendAt.
         public static let scheduled = Self(rawValue: "scheduled")
         /// Some delivery has no final state yet.
         public static let queued = Self(rawValue: "queued")
-        /// Every delivery has its final state. Their states say what came of them.
+        /// Every delivery has its final state.
         public static let done = Self(rawValue: "done")
-        /// Nothing was sent and nothing will be. It was withdrawn, or its event was cancelled or over before.
+        /// Nothing was sent and nothing will be sent. It was withdrawn, or its event was cancelled or over before.
         public static let cancelled = Self(rawValue: "cancelled")
 
         /// The values that this version knows.
@@ -124,15 +124,16 @@ extension Contract {
 }
 
 extension Contract {
-    /// What a state came to.
+    /// What the server did with a state.
     public struct StateOutcome: ContractWord {
         /// The same as the newest accepted content. Nothing is sent.
         public static let unchanged = Self(rawValue: "unchanged")
-        /// Only quiet members differ. It goes with priority 5, at most once in quietInterval, and the newest wins.
+        /// Only quiet members differ. It is sent with priority 5, at most once in quietInterval; the newest one is
+        /// sent.
         public static let quiet = Self(rawValue: "quiet")
-        /// Something else differs. It goes at once with priority 10.
+        /// Something else differs. It is sent at once with priority 10.
         public static let update = Self(rawValue: "update")
-        /// A rule of the content type rings. It goes at once with priority 10 and the alert of that rule.
+        /// A rule of the content type matches. It is sent at once with priority 10 and the rule's alert.
         public static let rings = Self(rawValue: "rings")
         /// The state was the final one. The event is over after it.
         public static let end = Self(rawValue: "end")
@@ -157,9 +158,9 @@ extension Contract {
 extension Contract {
     /// How a message came to the server.
     public struct MessageSource: ContractWord {
-        /// It was sent as a message.
+        /// An organiser sent it as a message.
         public static let broadcast = Self(rawValue: "broadcast")
-        /// The server made it of a state of the event, PUT /v1/events/{key}/state.
+        /// The server made it from a state of the event (PUT /v1/events/{key}/state).
         public static let state = Self(rawValue: "state")
 
         /// The values that this version knows.
@@ -181,11 +182,11 @@ extension Contract {
     public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
         /// What activities show. It reaches the app byte for byte, but for the stamp.
         public var contentState: RawJSON
-        /// A number that rises with each state of the feed. One that is not above the last is refused with 409
+        /// A number that rises with each state of the feed. A number that is not above the last is refused with 409
         /// stale-state; the same number with the same content is answered with unchanged. Left out: states count in the
-        /// order in which they come.
+        /// order of arrival.
         public var sequence: Int?
-        /// It is the last state: an end with this content is sent.
+        /// true: this is the last state, so the server sends an end with this content.
         public var final: Bool?
         /// Only these audiences of the event. Left out: all.
         public var audiences: [AudienceSelector]?
@@ -256,7 +257,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// The broadcast that was made of a state, or that nothing is new.
+    /// The broadcast that a state became, or that nothing has changed.
     public enum StateAnswer: Sendable, Hashable, Codable, ContractValue {
         case accepted(Broadcast)
         case unchanged(UnchangedState)
@@ -285,9 +286,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// The answer to a state that brings nothing new.
+    /// The answer to a state that changes nothing.
     public struct UnchangedState: Sendable, Hashable, Codable, ContractObject {
-        /// What a state came to.
+        /// What the server did with a state.
         public var outcome: StateOutcome
 
         /// Members that are `nil` are left out.
@@ -312,13 +313,13 @@ extension Contract {
 }
 
 extension Contract {
-    /// What a state would come to if it were told now.
+    /// What a state would send now.
     public struct StatePreview: Sendable, Hashable, Codable, ContractObject {
-        /// What a state came to.
+        /// What the server did with a state.
         public var outcome: StateOutcome
-        /// Which of rings holds, counted from 0. null: none.
+        /// The index in rings of the rule that matches, from 0. null: none.
         public var rule: Int?
-        /// When it would be sent. null: it would not be.
+        /// When it would be sent. null: it would not be sent.
         public var goesAt: Date?
         /// What each audience would get. Empty where nothing is sent.
         public var audiences: [AudiencePreview]
@@ -362,9 +363,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// When a broadcast is sent: at a time, or so many seconds after startsAt of its event. The latter moves with the
-    /// event while the broadcast is scheduled, and is refused where no startsAt is known. A time that is past means at
-    /// once.
+    /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
+    /// the event while the broadcast is scheduled; it is refused if the event has no startsAt. A time in the past means
+    /// at once.
     public enum SendTime: Sendable, Hashable, Codable, ContractValue {
         case at(Date)
         case afterStart(AfterStart)
@@ -393,7 +394,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A time that is counted from the start of the event.
+    /// A time relative to the start of the event.
     public struct AfterStart: Sendable, Hashable, Codable, ContractObject {
         /// Seconds from startsAt of the event, negative for a time before it. At most a year.
         public var afterStart: Int
@@ -427,7 +428,7 @@ extension Contract {
         /// What activities show. It reaches the app byte for byte. Required for update; an end without it leaves what
         /// is shown.
         public var contentState: RawJSON?
-        /// Makes the device ring. It reaches the app byte for byte.
+        /// The alert. It reaches the app byte for byte.
         public var alert: Alert?
         /// What audiences of some variants get instead of contentState, of alert or of both.
         public var byVariant: [String: VariantContent]?
@@ -448,7 +449,7 @@ extension Contract {
         /// Only with end: when the system removes the ended activity, at most four hours after it is sent, because
         /// Apple keeps it no longer. A past time removes it at once.
         public var dismissalDate: Date?
-        /// Which of an app's activities is shown first. The highest wins.
+        /// Orders an app's activities: the one with the highest score is shown first.
         public var relevanceScore: Double? {
             get { relevanceScoreText?.value }
             set { relevanceScoreText = newValue.map(KeptNumber.init) }
@@ -522,7 +523,7 @@ extension Contract {
     public struct VariantContent: Sendable, Hashable, Codable, ContractObject {
         /// What they show. It reaches the app byte for byte.
         public var contentState: RawJSON?
-        /// Makes their devices ring. It reaches the app byte for byte.
+        /// Their alert. It reaches the app byte for byte.
         public var alert: Alert?
 
         /// Members that are `nil` are left out.
@@ -559,7 +560,7 @@ extension Contract {
         /// What activities show. It reaches the app byte for byte. Required for update; an end without it leaves what
         /// is shown.
         public var contentState: RawJSON?
-        /// Makes the device ring. It reaches the app byte for byte.
+        /// The alert. It reaches the app byte for byte.
         public var alert: Alert?
         /// What audiences of some variants get instead of contentState, of alert or of both.
         public var byVariant: [String: VariantContent]?
@@ -576,7 +577,7 @@ extension Contract {
         /// Only with end: when the system removes the ended activity, at most four hours after it is sent. A past time
         /// removes it at once.
         public var dismissalDate: Date?
-        /// Which of an app's activities is shown first. The highest wins.
+        /// Orders an app's activities: the one with the highest score is shown first.
         public var relevanceScore: Double? {
             get { relevanceScoreText?.value }
             set { relevanceScoreText = newValue.map(KeptNumber.init) }
@@ -703,7 +704,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What became of each broadcast of a batch.
+    /// The result of each broadcast of a batch.
     public struct BroadcastBatchResult: Sendable, Hashable, Codable, ContractObject {
         /// One for each of the request, in its order.
         public var items: [BroadcastOutcome]
@@ -762,7 +763,7 @@ extension Contract {
     /// A broadcast of a batch that was refused.
     public struct RefusedBroadcast: Sendable, Hashable, Codable, ContractObject {
         /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people.
-        /// The members after apns belong to some kinds only: x-problems of ProblemKind lists which.
+        /// The members after apns come only with some kinds, which x-problems of ProblemKind lists.
         public var problem: Problem
 
         /// Members that are `nil` are left out.
@@ -789,13 +790,13 @@ extension Contract {
 extension Contract {
     /// An accepted broadcast and its deliveries.
     public struct Broadcast: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// Its event. null: it went to a channel without an event.
         public var eventKey: String?
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// How far a broadcast or a push is, over all of its deliveries.
+        /// The state of a broadcast or a push, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted. From then on it is durable.
         public var acceptedAt: Date
@@ -819,7 +820,7 @@ extension Contract {
         public var source: MessageSource?
         /// Of a message that the server made of a state: what the state came to.
         public var outcome: StateOutcome?
-        /// Of such a message: which of rings held, counted from 0. null: none, or it is not such a message.
+        /// If the message is from a state: the index in rings of the rule that matched, from 0. Otherwise null.
         public var rule: Int?
         /// The request with the event's defaults, as a body that sends it once more; without sendAt. Only where one
         /// broadcast is read.
@@ -902,7 +903,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What a broadcast would come to if it were accepted now.
+    /// What a broadcast would send if it were accepted now.
     public struct BroadcastPreview: Sendable, Hashable, Codable, ContractObject {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
@@ -1077,8 +1078,9 @@ extension Contract {
         /// counts. rejected with PayloadTooLarge there: a push to a token has at most 4,096 bytes. The channel gets the
         /// message all the same, and the broadcast has a warning.
         public var kind: DeliveryKind
-        /// Only of a delivery to tokens: activities by what became of their push. One that was not reached when a newer
-        /// message came gets that instead. The answer to a call with an Idempotency-Key has not counted them yet.
+        /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached
+        /// before a newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not
+        /// counted them yet.
         public var counts: TokenCounts?
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -1089,7 +1091,7 @@ extension Contract {
         public var variant: String?
         /// Apple's ID of the channel. null: there is none yet, or it goes to tokens.
         public var channelId: String?
-        /// How far the message to one audience, or a push to one token, is.
+        /// The state of the message to one audience, or of a push to one token.
         public var state: DeliveryState
         /// Requests made to APNs.
         public var attempts: Int
@@ -1103,7 +1105,7 @@ extension Contract {
         public var apnsRequestId: String?
         /// apns-unique-id of APNs' answer, with which Apple's console finds the push.
         public var apnsUniqueId: String?
-        /// Why it waits or failed, in Apple's word or in a sentence of the server.
+        /// Why it waits or failed, as Apple's word or as a sentence of the server.
         public var reason: String?
         /// When it is tried next.
         public var nextAttemptAt: Date?
@@ -1194,10 +1196,10 @@ extension Contract {
 }
 
 extension Contract {
-    /// Only of a delivery to tokens: activities by what became of their push. One that was not reached when a newer
-    /// message came gets that instead. The answer to a call with an Idempotency-Key has not counted them yet.
+    /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached before a
+    /// newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not counted them yet.
     public struct TokenCounts: Sendable, Hashable, Codable, ContractObject {
-        /// All that it was to reach.
+        /// All activities that it was sent to or will be sent to.
         public var total: Int
         /// APNs answered 200. That does not mean that it was shown.
         public var accepted: Int
@@ -1205,7 +1207,7 @@ extension Contract {
         public var rejected: Int
         /// Their tokens are no longer valid.
         public var gone: Int
-        /// The message's time ran out before they were reached.
+        /// The message expired before they were reached.
         public var expired: Int
         /// Not answered yet, or to be sent.
         public var pending: Int

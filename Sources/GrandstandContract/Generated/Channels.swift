@@ -67,13 +67,14 @@ extension Contract {
 extension Contract {
     /// A channel that was made elsewhere.
     public struct ChannelImport: Sendable, Hashable, Codable, ContractObject {
-        /// Apple's ID of a channel, as it came. Apps pass it to ActivityKit, pushType .channel(…).
+        /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
         public var channelId: String
         /// A name for people, at most 200 characters.
         public var label: String?
-        /// The event that it shall serve. Left out, it serves none.
+        /// The event for which the channel is. Left out: none.
         public var eventKey: String?
-        /// With eventKey only: the audience that it shall serve. Left out, the one without a variant.
+        /// With eventKey only: the variant of the audience for which the channel is. Left out: the audience without a
+        /// variant.
         public var variant: String?
 
         /// Members that are `nil` are left out.
@@ -107,8 +108,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// A channel of the ledger, or with managed=false one that only Apple's list has. Of the latter id, eventKey,
-    /// label, reason and nextAttemptAt are null. It has firstSeenAt and neither state nor createdAt.
+    /// A channel of the ledger, or with managed=false one that only Apple's list has. In the latter, id, eventKey,
+    /// label, reason and nextAttemptAt are null; it has firstSeenAt, but no state and no createdAt.
     public struct Channel: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of it, for paths.
         public var id: String?
@@ -123,7 +124,7 @@ extension Contract {
         public var variant: String?
         /// Its policy. null where Apple has not been asked for it.
         public var storagePolicy: StoragePolicy?
-        /// How the server sees a channel.
+        /// The state of a channel, as the server knows it.
         public var state: ChannelState?
         /// The event that it serves.
         public var eventKey: String?
@@ -139,7 +140,7 @@ extension Contract {
         public var firstSeenAt: Date?
         /// Whether the ledger has it.
         public var managed: Bool
-        /// What Apple says of a channel just now. Only with verify=true.
+        /// Apple's present answer about a channel. Only with verify=true.
         public var verified: Verification?
 
         /// Members that are `nil` are left out.
@@ -211,7 +212,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What Apple says of a channel just now. Only with verify=true.
+    /// Apple's present answer about a channel. Only with verify=true.
     public struct Verification: Sendable, Hashable, Codable, ContractObject {
         /// Whether Apple has it.
         public var exists: Bool

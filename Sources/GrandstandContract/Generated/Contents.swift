@@ -11,9 +11,9 @@ package import JSON
 extension Contract {
     /// What happens to a content that a version of the app cannot decode.
     public struct ContentCheck: ContractWord {
-        /// It is accepted, and warnings say what is wrong.
+        /// The message is accepted, and warnings say what is wrong.
         public static let warn = Self(rawValue: "warn")
-        /// It is refused with 422 content-mismatch.
+        /// The message is refused with 422 content-mismatch.
         public static let refuse = Self(rawValue: "refuse")
 
         /// The values that this version knows.
@@ -37,7 +37,7 @@ extension Contract {
         public static let unix = Self(rawValue: "unix")
         /// Text such as 2026-11-21T20:45:00Z.
         public static let iso8601 = Self(rawValue: "iso8601")
-        /// Seconds since 2001, a number. Swift's JSONDecoder reads a Date so.
+        /// Seconds since 2001, a number, as Swift's JSONDecoder reads a Date by default.
         public static let reference = Self(rawValue: "reference")
 
         /// The values that this version knows.
@@ -56,15 +56,15 @@ extension Contract {
 }
 
 extension Contract {
-    /// What an app's activities of one type can decode, how messages are stamped, and what rings.
+    /// What an app's activities of one type can decode, how messages are stamped, and what sends an alert.
     public struct ContentTypeDraft: Sendable, Hashable, Codable, ContractObject {
         /// What happens to a content that a version cannot decode. Left out: warn.
         public var check: ContentCheck?
-        /// The versions of the app that are still installed. A name stands once.
+        /// The versions of the app that are still installed. Each name only once.
         public var versions: [ContentVersion]
         /// The member that gets the time of each message when it is sent.
         public var stamp: Stamp?
-        /// Which changes of a state are quiet and which ring. Left out: every change is an update.
+        /// Which changes of a state are quiet and which send an alert. Left out: every change is an update.
         public var rules: StateRules?
 
         /// Members that are `nil` are left out.
@@ -135,8 +135,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// The member of contentState that gets the message's aps.timestamp when it is sent, whatever it had before. A
-    /// member that is not there is added. Every other byte stays. Its length counts when sizes are checked.
+    /// The member of contentState into which the server writes the message's aps.timestamp when it is sent. A missing
+    /// member is added. No other byte changes. Size checks count it.
     public struct Stamp: Sendable, Hashable, Codable, ContractObject {
         /// A member of contentState, as a JSON Pointer (RFC 6901). Array items are not named.
         public var member: String
@@ -168,13 +168,13 @@ extension Contract {
 }
 
 extension Contract {
-    /// Which changes of a state are quiet and which ring.
+    /// Which changes of a state are quiet and which send an alert.
     public struct StateRules: Sendable, Hashable, Codable, ContractObject {
-        /// Members whose changes alone are not urgent, for example a clock. With all that is in them.
+        /// Members whose changes are not urgent, for example a clock, with everything inside them.
         public var quiet: [String]? { didSet { kept = KeptText() } }
-        /// Such changes are sent at most once in so many seconds. Left out: 30.
+        /// Quiet changes are sent at most once in this many seconds. Left out: 30.
         public var quietInterval: Int? { didSet { kept = KeptText() } }
-        /// Changes that ring. The first rule that holds counts.
+        /// Changes that send an alert. The first rule that matches counts.
         public var rings: [RingRule]? { didSet { kept = KeptText() } }
         private var kept = KeptText()
 
@@ -217,7 +217,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A change that rings, and its alert.
+    /// A change that sends an alert, and the alert.
     public struct RingRule: Sendable, Hashable, Codable, ContractObject {
         /// Exactly one of increases, decreases, changes, becomes and appears.
         public var when: RingCondition
@@ -262,12 +262,12 @@ extension Contract {
         public var increases: String?
         /// The number there is smaller than before.
         public var decreases: String?
-        /// The value there is another than before.
+        /// The value there has changed.
         public var changes: String?
-        /// The value there is value, and was not before.
+        /// The value there has become value.
         public var becomes: String?
-        /// The array there has an item that it had not before. With value: one that is value, or an object that has the
-        /// members of value.
+        /// The array there has a new item. With value: a new item that equals value, or an object with the members of
+        /// value.
         public var appears: String?
         /// The value of becomes, which needs it, or of an item of appears.
         public var value: RawJSON?
@@ -325,7 +325,7 @@ extension Contract {
         public var versions: [ContentVersion]
         /// The member that gets the time of each message. null: none does.
         public var stamp: Stamp?
-        /// Which changes are quiet and which ring. null: every change is an update.
+        /// Which changes are quiet and which send an alert. null: every change is an update.
         public var rules: StateRules?
         /// When it was first declared.
         public var createdAt: Date
@@ -439,7 +439,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A text for people, as it is or by a key that the app translates.
+    /// A text for people, or the key of a text that the app translates.
     public enum LocalizedText: Sendable, Hashable, Codable, ContractValue {
         case text(String)
         case localized(LocalizedKey)
@@ -500,9 +500,10 @@ extension Contract {
 }
 
 extension Contract {
-    /// Makes the device ring and light up. It needs a title or a body that is not empty. An alert rings until the
-    /// message expires; without expiresIn (or an apnsExpiration other than 0) for 15 minutes (GRANDSTAND_ALERT_FRESH).
-    /// Then its content goes on as a plain update. Newer content that waits behind an alert is sent with it.
+    /// Makes the device ring and light up. It needs a title or a body that is not empty. The message is sent with the
+    /// alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither expiresIn nor an
+    /// apnsExpiration other than 0. After that its content is sent as a plain update. Newer content that waits behind
+    /// an alert is sent with the alert.
     public struct Alert: Sendable, Hashable, Codable, ContractObject {
         /// The first line.
         public var title: LocalizedText? { didSet { kept = KeptText() } }

@@ -9,11 +9,11 @@ package import JSON
 #endif
 
 extension Contract {
-    /// How far an event is.
+    /// The state of an event.
     public struct EventState: ContractWord {
-        /// startsAt has not come and nothing was sent.
+        /// startsAt is in the future and nothing was sent.
         public static let scheduled = Self(rawValue: "scheduled")
-        /// startsAt has passed or an update was sent. It takes broadcasts.
+        /// startsAt has passed or an update was sent. It accepts broadcasts.
         public static let live = Self(rawValue: "live")
         /// An end was accepted, or the server closed the event because nothing more was sent for it.
         public static let ended = Self(rawValue: "ended")
@@ -37,9 +37,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// How the activities of an audience are reached. The organiser decides. Left out, it is channel.
+    /// How an audience's activities get messages. Left out: channel.
     public struct AudienceDelivery: ContractWord {
-        /// By a broadcast channel. Activities without one that report an update token are reached by that.
+        /// By a broadcast channel. Activities without a channel that report an update token get messages by that token.
         public static let channel = Self(rawValue: "channel")
         /// By update tokens only. The server makes no channel.
         public static let tokens = Self(rawValue: "tokens")
@@ -59,21 +59,21 @@ extension Contract {
 }
 
 extension Contract {
-    /// How far the channel of an audience is, as organisers see it.
+    /// The state of an audience's channel, for organisers.
     public struct AudienceChannelState: ContractWord {
-        /// The time at which channels open has not come. It is nextAttemptAt.
+        /// Its channel will be created later, at nextAttemptAt.
         public static let waiting = Self(rawValue: "waiting")
         /// The server asks Apple for it, or will soon.
         public static let pending = Self(rawValue: "pending")
-        /// It takes messages.
+        /// Messages are sent to it.
         public static let active = Self(rawValue: "active")
         /// The event is over. The channel is kept for a while.
         public static let retiring = Self(rawValue: "retiring")
-        /// It is gone.
+        /// It no longer exists.
         public static let deleted = Self(rawValue: "deleted")
         /// Apple refused to create it, or there was no place left. The server tries again at nextAttemptAt.
         public static let failed = Self(rawValue: "failed")
-        /// The audience is reached by tokens, or the event was over before it had a channel.
+        /// The audience gets messages by tokens, or the event was over before it had a channel.
         public static let none = Self(rawValue: "none")
 
         /// The values that this version knows.
@@ -96,13 +96,13 @@ extension Contract {
 }
 
 extension Contract {
-    /// What became of an audience's channel when its event was opened again.
+    /// What happened to an audience's channel when its event was reopened.
     public struct ChannelFate: ContractWord {
-        /// It is still there with everybody who follows it.
+        /// It still exists, with all of its followers.
         public static let kept = Self(rawValue: "kept")
-        /// It was gone or never made. Another one is made, and followers of the old one are lost.
+        /// It no longer existed, or never did. A new one is created, and followers of the old one are lost.
         public static let new = Self(rawValue: "new")
-        /// The audience is reached by tokens.
+        /// The audience gets messages by tokens.
         public static let none = Self(rawValue: "none")
 
         /// The values that this version knows.
@@ -185,7 +185,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Names audiences of an event. Without variant all of the app and environment.
+    /// Selects audiences of an event. Without variant: all of the app and environment.
     public struct AudienceSelector: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -223,7 +223,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What an organiser declares of an event. The server makes its channels accordingly.
+    /// An event as an organiser declares it. The server creates its channels.
     public struct EventDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
@@ -237,8 +237,8 @@ extension Contract {
         /// When its channels are created. Without it and without channelsOpenBefore: at once. Not together with
         /// channelsOpenBefore.
         public var channelsOpenAt: Date?
-        /// Its channels are created so many seconds before startsAt, which must be there; they move with it. Not
-        /// together with channelsOpenAt.
+        /// Its channels are created this many seconds before startsAt, which is required then; they move with startsAt.
+        /// Not together with channelsOpenAt.
         public var channelsOpenBefore: Int?
         /// To whom it is shown. bundleId, environment and variant together stand once.
         public var audiences: [Audience]
@@ -314,7 +314,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What an event's messages have that do not say otherwise.
+    /// Defaults for an event's messages.
     public struct EventDefaults: Sendable, Hashable, Codable, ContractObject {
         /// Their priority, also of alerts and ends. An audience's own goes before it.
         public var priority: Int?
@@ -323,7 +323,7 @@ extension Contract {
         public var staleAfter: Int?
         /// For updates only: the seconds for which one is worth sending. An end has eight hours.
         public var expiresIn: Int?
-        /// Which of an app's activities is shown first. The highest wins.
+        /// Orders an app's activities: the one with the highest score is shown first.
         public var relevanceScore: Double? {
             get { relevanceScoreText?.value }
             set { relevanceScoreText = newValue.map(KeptNumber.init) }
@@ -363,7 +363,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// An event as it was declared, and what became of it. metadata has the bytes that were declared.
+    /// An event as it was declared, with its state. metadata keeps the declared bytes.
     public struct Event: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
         public var key: String
@@ -371,7 +371,7 @@ extension Contract {
         public var name: String
         /// A word by which organisers filter events.
         public var kind: String?
-        /// How far an event is.
+        /// The state of an event.
         public var state: EventState
         /// When it is planned to start.
         public var startsAt: Date?
@@ -491,7 +491,7 @@ extension Contract {
         public var name: String
         /// A word by which organisers filter events.
         public var kind: String?
-        /// How far an event is.
+        /// The state of an event.
         public var state: EventState
         /// When it is planned to start.
         public var startsAt: Date?
@@ -519,7 +519,7 @@ extension Contract {
         public var content: String?
         /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
         public var reopenedAt: Date?
-        /// The audiences that were opened again, and what became of their channels. Empty where the event was not over.
+        /// The audiences that were reopened, and what happened to their channels. Empty if the event was not over.
         public var channels: [ReopenedChannel]
         /// The broadcasts that this sends: the newest content once more, and updates that an end had replaced.
         public var broadcasts: [String]
@@ -635,7 +635,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What became of one audience's channel when its event was opened again.
+    /// What happened to one audience's channel when its event was reopened.
     public struct ReopenedChannel: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -644,7 +644,7 @@ extension Contract {
         public var environment: Environment
         /// The audience's variant, if it has one.
         public var variant: String?
-        /// What became of an audience's channel when its event was opened again.
+        /// What happened to an audience's channel when its event was reopened.
         public var channel: ChannelFate
 
         /// Members that are `nil` are left out.
@@ -717,13 +717,13 @@ extension Contract {
         /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
         /// for its whole life.
         public var storagePolicy: StoragePolicy
-        /// How the activities of an audience are reached. The organiser decides. Left out, it is channel.
+        /// How an audience's activities get messages. Left out: channel.
         public var delivery: AudienceDelivery
         /// The priority of its messages where a broadcast gives none, if one was declared.
         public var priority: Int?
         /// The content type of its messages, if one was declared.
         public var content: String?
-        /// How far the channel of an audience is.
+        /// The state of an audience's channel.
         public var channel: AudienceChannel
 
         /// Members that are `nil` are left out.
@@ -772,9 +772,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// How far the channel of an audience is.
+    /// The state of an audience's channel.
     public struct AudienceChannel: Sendable, Hashable, Codable, ContractObject {
-        /// How far the channel of an audience is, as organisers see it.
+        /// The state of an audience's channel, for organisers.
         public var state: AudienceChannelState
         /// Apple's ID of it, once Apple has answered.
         public var channelId: String?
@@ -822,8 +822,8 @@ extension Contract {
 
 extension Contract {
     /// The push that starts the event's Live Activity for everyone who follows one of its topics, once each. It shows
-    /// the newest accepted content; contentState is shown until there is some, and without it no push is made before.
-    /// With the longest alert the push may have 4,096 bytes (413 payload-too-large).
+    /// the newest accepted content. contentState is shown until there is some; without contentState no push is sent
+    /// before. With its longest alert the push may have 4,096 bytes (413 payload-too-large).
     public struct StartDraft: Sendable, Hashable, Codable, ContractObject {
         /// When. Left out, at startsAt, which must be there then.
         public var at: Date?

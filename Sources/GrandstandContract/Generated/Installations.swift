@@ -9,7 +9,7 @@ package import JSON
 #endif
 
 extension Contract {
-    /// The state of a Live Activity as ActivityKit tells it to the app.
+    /// The state of a Live Activity, as ActivityKit reports it to the app.
     public struct ActivityState: ContractWord {
         /// It is shown.
         public static let active = Self(rawValue: "active")
@@ -37,12 +37,12 @@ extension Contract {
 }
 
 extension Contract {
-    /// The whole state of an installation. What is left out is cleared.
+    /// The whole state of an installation. A member that is left out is cleared.
     public struct InstallationDraft: Sendable, Hashable, Codable, ContractObject {
         /// Rises with every change, so that of two requests that overtake each other the newer one holds. Left out, the
         /// last to arrive holds.
         public var sequence: Int?
-        /// The version of iOS or iPadOS. Two numbers count; further ones are ignored.
+        /// The version of iOS or iPadOS. The first two numbers count.
         public var systemVersion: String
         /// The app's version.
         public var appVersion: String?
@@ -194,7 +194,7 @@ extension Contract {
         public var sampled: Bool
         /// The newest that was sent. null: none was.
         public var sequence: Int?
-        /// The version of iOS or iPadOS. Two numbers count; further ones are ignored.
+        /// The version of iOS or iPadOS. The first two numbers count.
         public var systemVersion: String
         /// The app's version.
         public var appVersion: String?
@@ -324,7 +324,7 @@ extension Contract {
         public var eventKey: String
         /// The name of the app's Swift type of attributes.
         public var attributesType: String
-        /// The state of a Live Activity as ActivityKit tells it to the app.
+        /// The state of a Live Activity, as ActivityKit reports it to the app.
         public var state: ActivityState
         /// Its update token in hexadecimal digits. Left out, it stays as it was.
         public var updateToken: String?
@@ -383,7 +383,7 @@ extension Contract {
         public var eventKey: String
         /// The name of the app's Swift type of attributes.
         public var attributesType: String
-        /// The state of a Live Activity as ActivityKit tells it to the app.
+        /// The state of a Live Activity, as ActivityKit reports it to the app.
         public var state: ActivityState
         /// The last six digits of its update token. null: none was reported.
         public var updateToken: String?
@@ -430,7 +430,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// When an installation of the sample showed messages.
+    /// When an installation showed messages.
     public struct ReceiptBatch: Sendable, Hashable, Codable, ContractObject {
         /// The app's clock as it sends this. With it the server corrects the times. Left out, they count as they are,
         /// because the app has corrected them by the Date of an answer.
@@ -532,7 +532,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Numbers of an app's installations in one environment.
+    /// Statistics of an app's installations in one environment.
     public struct InstallationStatistics: Sendable, Hashable, Codable, ContractObject {
         /// How many there are.
         public var installations: Int
@@ -546,7 +546,7 @@ extension Contract {
         public var frequentPushesDisabled: Int
         /// Push-to-start tokens by type of attributes; the 100 most frequent.
         public var startTokens: [String: RegisteredTokens]
-        /// Tokens in numbers.
+        /// Counts of tokens.
         public var updateTokens: RegisteredTokens
 
         /// Members that are `nil` are left out.
@@ -592,7 +592,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Tokens in numbers.
+    /// Counts of tokens.
     public struct RegisteredTokens: Sendable, Hashable, Codable, ContractObject {
         /// Tokens that are used.
         public var active: Int
@@ -624,7 +624,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Which messages of an event the sampled devices showed, and how soon.
+    /// Which messages of an event the asked devices showed, and how soon.
     public struct EventReceipts: Sendable, Hashable, Codable, ContractObject {
         /// The share of installations that are asked.
         public var share: Double
@@ -656,7 +656,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What the sampled devices of one app and environment showed.
+    /// What the asked devices of one app and environment showed.
     public struct AudienceReceipts: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -763,7 +763,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// The values that a share of all measurements do not exceed.
+    /// Percentiles of the measurements.
     public struct Percentiles: Sendable, Hashable, Codable, ContractObject {
         /// Of half of them.
         public var p50: Double

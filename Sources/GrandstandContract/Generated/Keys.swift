@@ -9,7 +9,7 @@ package import JSON
 #endif
 
 extension Contract {
-    /// What a key may do.
+    /// What a key allows.
     public struct Scope: ContractWord {
         /// For client apps: look up channels.
         public static let lookup = Self(rawValue: "lookup")
@@ -65,7 +65,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A key to be made.
+    /// A key to be created.
     public struct KeyDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
@@ -122,7 +122,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// How long the old key goes on.
+    /// How long the old key stays valid.
     public struct RotationDraft: Sendable, Hashable, Codable, ContractObject {
         /// Seconds for which the old key can still be used, at most 30 days.
         public var overlapSeconds: Int?
@@ -151,7 +151,7 @@ extension Contract {
 extension Contract {
     /// A key, without its secret.
     public struct Key: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
@@ -240,9 +240,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// A key that was just made, with its secret.
+    /// A new key, with its secret.
     public struct IssuedKey: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String

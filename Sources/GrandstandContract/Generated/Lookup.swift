@@ -11,7 +11,7 @@ package import JSON
 extension Contract {
     /// The states of events that people can still follow.
     public struct FollowableState: ContractWord {
-        /// startsAt has not come and nothing was sent.
+        /// startsAt is in the future and nothing was sent.
         public static let scheduled = Self(rawValue: "scheduled")
         /// startsAt has passed or an update was sent.
         public static let live = Self(rawValue: "live")
@@ -37,7 +37,7 @@ extension Contract {
         public static let eventNotFound = Self(rawValue: "event-not-found")
         /// The event has other variants for this app.
         public static let variantNotFound = Self(rawValue: "variant-not-found")
-        /// The channel is not there yet.
+        /// The channel does not exist yet.
         public static let channelPending = Self(rawValue: "channel-pending")
         /// The event is over.
         public static let eventEnded = Self(rawValue: "event-ended")
@@ -87,8 +87,8 @@ extension Contract {
         public var eventKey: String
         /// Apple's ID of the channel, for pushType .channel(…). null only where delivery is tokens.
         public var channelId: String?
-        /// Only where it is tokens: the event has no channel for this app. Start the activity with a token of its own
-        /// and report that.
+        /// Only for tokens: the event has no channel for this app. Start the activity with an update token and report
+        /// the token.
         public var delivery: AudienceDelivery?
         /// The variant of the audience that was found, if it has one.
         public var variant: String?
@@ -98,7 +98,7 @@ extension Contract {
         /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
         /// for its whole life.
         public var storagePolicy: StoragePolicy
-        /// How far an event is.
+        /// The state of an event.
         public var state: EventState
         /// When the event is planned to start.
         public var startsAt: Date?

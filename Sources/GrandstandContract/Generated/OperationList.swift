@@ -51,18 +51,18 @@ extension Contract.Operation {
         "createChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels",
         scopes: [.operate], query: [], keepsAnswers: true)
 
-    /// Lists channels. managed=false lists those that only Apple has.
+    /// Lists channels. managed=false lists those that only Apple's list has.
     public static let listChannels = Self(
         "listChannels", "GET", "/v1/apps/{bundleId}/{environment}/channels",
         scopes: [.operate], query: ["limit", "cursor", "state", "storagePolicy", "eventKey", "channelId", "managed"],
         keepsAnswers: false)
 
-    /// Takes over a channel that was made elsewhere.
+    /// Takes over a channel that another system created.
     public static let importChannel = Self(
         "importChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels/import",
         scopes: [.operate], query: [], keepsAnswers: true)
 
-    /// Shows a channel. verify=true asks Apple.
+    /// Shows a channel. With verify=true the server asks Apple.
     public static let getChannel = Self(
         "getChannel", "GET", "/v1/apps/{bundleId}/{environment}/channels/{id}",
         scopes: [.operate], query: ["verify"], keepsAnswers: false)
@@ -82,7 +82,7 @@ extension Contract.Operation {
         "push", "POST", "/v1/apps/{bundleId}/{environment}/pushes",
         scopes: [.organise], query: [], keepsAnswers: true)
 
-    /// Compares Apple's list of channels with the ledger, and acts on it if asked to.
+    /// Compares Apple's list of channels with the ledger, and corrects differences if asked to.
     public static let reconcile = Self(
         "reconcile", "POST", "/v1/apps/{bundleId}/{environment}/reconciliations",
         scopes: [.operate], query: [], keepsAnswers: true)
@@ -103,7 +103,7 @@ extension Contract.Operation {
         scopes: [.organise],
         query: ["limit", "cursor", "state", "kind", "season", "bundleId", "from", "to", "overdue"], keepsAnswers: false)
 
-    /// Declares an event. The server makes its channels accordingly.
+    /// Declares an event. The server creates its channels.
     public static let putEvent = Self(
         "putEvent", "PUT", "/v1/events/{key}",
         scopes: [.organise], query: [], keepsAnswers: false)
@@ -118,7 +118,7 @@ extension Contract.Operation {
         "cancelEvent", "DELETE", "/v1/events/{key}",
         scopes: [.organise], query: ["end"], keepsAnswers: false)
 
-    /// Changes some of what an event declares.
+    /// Changes some members of an event.
     public static let patchEvent = Self(
         "patchEvent", "PATCH", "/v1/events/{key}",
         scopes: [.organise], query: [], keepsAnswers: false)
@@ -128,7 +128,7 @@ extension Contract.Operation {
         "reopenEvent", "POST", "/v1/events/{key}/reopen",
         scopes: [.organise], query: [], keepsAnswers: true)
 
-    /// Starts the event's Live Activity for everyone who follows it, now instead of at its time.
+    /// Starts the event's Live Activity now, for everyone who follows it.
     public static let startEvent = Self(
         "startEvent", "POST", "/v1/events/{key}/starts",
         scopes: [.organise], query: [], keepsAnswers: true)
@@ -138,7 +138,7 @@ extension Contract.Operation {
         "getStart", "GET", "/v1/events/{key}/starts",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Stops those pushes of the event's start that were not made yet.
+    /// Stops an event's start: pushes that were not sent yet are not sent.
     public static let stopStart = Self(
         "stopStart", "DELETE", "/v1/events/{key}/starts",
         scopes: [.organise], query: [], keepsAnswers: false)
@@ -163,17 +163,17 @@ extension Contract.Operation {
         "listBroadcasts", "GET", "/v1/events/{key}/broadcasts",
         scopes: [.organise], query: ["limit", "cursor", "scheduled"], keepsAnswers: false)
 
-    /// Says what a broadcast would come to, and sends nothing.
+    /// Shows what a broadcast would send, and sends nothing.
     public static let previewBroadcast = Self(
         "previewBroadcast", "POST", "/v1/events/{key}/broadcasts/preview",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Tells the state of an event, as often as a feed has it.
+    /// Reports the state of an event, as often as a feed has it.
     public static let putState = Self(
         "putState", "PUT", "/v1/events/{key}/state",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Says what a state would come to, and sends nothing.
+    /// Shows what a state would send, and sends nothing.
     public static let previewState = Self(
         "previewState", "POST", "/v1/events/{key}/state/preview",
         scopes: [.organise], query: [], keepsAnswers: false)
@@ -188,12 +188,12 @@ extension Contract.Operation {
         "getBroadcast", "GET", "/v1/broadcasts/{id}",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Withdraws a broadcast of which nothing was sent.
+    /// Withdraws a broadcast that was sent to nobody yet.
     public static let cancelBroadcast = Self(
         "cancelBroadcast", "DELETE", "/v1/broadcasts/{id}",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Shows a push and how far it is.
+    /// Shows a push and its progress.
     public static let getPush = Self(
         "getPush", "GET", "/v1/pushes/{id}",
         scopes: [.organise], query: [], keepsAnswers: false)
@@ -228,12 +228,12 @@ extension Contract.Operation {
         "getInstallation", "GET", "/v1/apps/{bundleId}/{environment}/installations/{installationId}",
         scopes: [.device], query: [], keepsAnswers: false)
 
-    /// Deletes everything about an installation, at once and for good.
+    /// Deletes all data of an installation, at once and permanently.
     public static let forgetInstallation = Self(
         "forgetInstallation", "DELETE", "/v1/apps/{bundleId}/{environment}/installations/{installationId}",
         scopes: [.device], query: [], keepsAnswers: false)
 
-    /// Reports an activity, confirms its start, brings or replaces its update token.
+    /// Reports an activity, confirms its start, adds or replaces its update token.
     public static let putActivity = Self(
         "putActivity", "PUT",
         "/v1/apps/{bundleId}/{environment}/installations/{installationId}/activities/{activityId}",
@@ -245,7 +245,7 @@ extension Contract.Operation {
         "/v1/apps/{bundleId}/{environment}/installations/{installationId}/activities/{activityId}",
         scopes: [.device], query: [], keepsAnswers: false)
 
-    /// Reports which messages an installation of the sample showed, and when.
+    /// Reports which messages an installation showed, and when. Only for installations that are asked.
     public static let recordReceipts = Self(
         "recordReceipts", "POST", "/v1/apps/{bundleId}/{environment}/installations/{installationId}/receipts",
         scopes: [.device], query: [], keepsAnswers: false)
@@ -265,7 +265,7 @@ extension Contract.Operation {
         "listQuotas", "GET", "/v1/quotas",
         scopes: [.operate], query: ["limit", "cursor"], keepsAnswers: false)
 
-    /// Lists how much of each app's limit was taken, step by step.
+    /// Lists how much of each app's limit was used over time.
     public static let listQuotaHistory = Self(
         "listQuotaHistory", "GET", "/v1/quotas/history",
         scopes: [.operate], query: ["bundleId", "environment", "from", "to", "step"], keepsAnswers: false)
@@ -276,12 +276,12 @@ extension Contract.Operation {
         scopes: [.operate], query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], keepsAnswers: false
     )
 
-    /// Makes a webhook. Only this answer has its secret.
+    /// Creates a webhook. Only this answer has its secret.
     public static let createWebhook = Self(
         "createWebhook", "POST", "/v1/webhooks",
         scopes: [.operate, .organise], query: [], keepsAnswers: true)
 
-    /// Lists the webhooks that the key may hear of, the oldest first.
+    /// Lists the webhooks that the key can access, the oldest first.
     public static let listWebhooks = Self(
         "listWebhooks", "GET", "/v1/webhooks",
         scopes: [.operate, .organise], query: ["limit", "cursor", "declaredBy"], keepsAnswers: false)
@@ -301,7 +301,7 @@ extension Contract.Operation {
         "deleteWebhook", "DELETE", "/v1/webhooks/{id}",
         scopes: [.operate, .organise], query: [], keepsAnswers: false)
 
-    /// Makes another secret. The old one signs, too, until the overlap is over.
+    /// Creates a new secret. The old one signs, too, until the overlap is over.
     public static let rotateWebhookSecret = Self(
         "rotateWebhookSecret", "POST", "/v1/webhooks/{id}/secret",
         scopes: [.operate, .organise], query: [], keepsAnswers: true)
@@ -321,12 +321,12 @@ extension Contract.Operation {
         "getWebhookDelivery", "GET", "/v1/webhooks/{id}/deliveries/{delivery}",
         scopes: [.operate, .organise], query: [], keepsAnswers: false)
 
-    /// Posts a message again, with a whole round of retries.
+    /// Sends a message again, with a full round of retries.
     public static let replayWebhookDelivery = Self(
         "replayWebhookDelivery", "POST", "/v1/webhooks/{id}/deliveries/{delivery}/replay",
         scopes: [.operate, .organise], query: [], keepsAnswers: true)
 
-    /// Makes a key. Only this answer has its secret.
+    /// Creates a key. Only this answer has its secret.
     public static let createKey = Self(
         "createKey", "POST", "/v1/keys",
         scopes: [.admin], query: [], keepsAnswers: true)
@@ -346,22 +346,22 @@ extension Contract.Operation {
         "revokeKey", "DELETE", "/v1/keys/{id}",
         scopes: [.admin], query: ["disableWebhooks"], keepsAnswers: false)
 
-    /// Makes a new key in place of one, which can be used until the overlap is over.
+    /// Creates a new key in place of this one, which stays valid until the overlap is over.
     public static let rotateKey = Self(
         "rotateKey", "POST", "/v1/keys/{id}/rotations",
         scopes: [.admin], query: [], keepsAnswers: true)
 
-    /// Says that the process runs.
+    /// Answers while the process runs.
     public static let health = Self(
         "health", "GET", "/healthz",
         scopes: nil, query: [], keepsAnswers: false)
 
-    /// Says whether the database does its work and has the schema that this server needs, or what keeps it from that.
+    /// Says whether the server can use its database, and if not, why.
     public static let readiness = Self(
         "readiness", "GET", "/readyz",
         scopes: nil, query: [], keepsAnswers: false)
 
-    /// Shows numbers in the text format of Prometheus.
+    /// Shows metrics in the text format of Prometheus.
     public static let metrics = Self(
         "metrics", "GET", "/metrics",
         scopes: [.operate], query: [], keepsAnswers: false)

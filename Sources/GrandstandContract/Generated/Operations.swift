@@ -33,9 +33,9 @@ extension Contract {
 extension Contract {
     /// Whether this server can take requests.
     public struct ReadinessStatus: ContractWord {
-        /// It can.
+        /// The server can take requests.
         public static let ready = Self(rawValue: "ready")
-        /// It cannot. detail says why.
+        /// The server cannot take requests. detail says why.
         public static let notReady = Self(rawValue: "not-ready")
 
         /// The values that this version knows.
@@ -57,7 +57,7 @@ extension Contract {
     public struct DatabaseState: ContractWord {
         /// It answers, takes writes, and has the schema that this server needs.
         public static let ok = Self(rawValue: "ok")
-        /// One of these is not so. detail says which.
+        /// It does not answer, takes no writes, or has another schema. detail says which.
         public static let unavailable = Self(rawValue: "unavailable")
 
         /// The values that this version knows.
@@ -75,9 +75,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// What is wrong with the database, by what an operator has to do about it.
+    /// What is wrong with the database, by what an operator has to do.
     public struct DatabaseTrouble: ContractWord {
-        /// PostgreSQL does not run there, or the way to it is broken.
+        /// PostgreSQL does not run there, or the network does not reach it.
         public static let unreachable = Self(rawValue: "unreachable")
         /// It refuses the user, the password or the database name, or a grant is missing.
         public static let accessRefused = Self(rawValue: "access-refused")
@@ -154,12 +154,11 @@ extension Contract {
         public var status: ReadinessStatus
         /// Whether the database can be used.
         public var database: DatabaseState
-        /// The trouble that stands, also one that keeps no request from being served.
+        /// The present trouble, also if requests are still served.
         public var trouble: DatabaseTrouble?
         /// What is wrong and what to do, in words.
         public var detail: String?
-        /// How APNs was reached lately. It does not decide whether the server is ready, because accepted messages wait
-        /// for it.
+        /// Whether APNs was reached lately. It does not affect readiness, because accepted messages wait for APNs.
         public var apns: APNsReadiness
 
         /// Members that are `nil` are left out.
@@ -199,12 +198,11 @@ extension Contract {
 }
 
 extension Contract {
-    /// How APNs was reached lately. It does not decide whether the server is ready, because accepted messages wait for
-    /// it.
+    /// Whether APNs was reached lately. It does not affect readiness, because accepted messages wait for APNs.
     public struct APNsReadiness: Sendable, Hashable, Codable, ContractObject {
-        /// How one environment of APNs was reached lately.
+        /// Whether one environment of APNs was reached lately.
         public var development: APNsState
-        /// How one environment of APNs was reached lately.
+        /// Whether one environment of APNs was reached lately.
         public var production: APNsState
 
         /// Members that are `nil` are left out.
@@ -232,7 +230,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// How one environment of APNs was reached lately.
+    /// Whether one environment of APNs was reached lately.
     public struct APNsState: Sendable, Hashable, Codable, ContractObject {
         /// Whether APNs could be reached lately.
         public var state: APNsReachability

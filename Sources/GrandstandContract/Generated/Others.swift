@@ -13,7 +13,7 @@ extension Contract {
     public struct LiveBoard: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
-        /// How far an event is.
+        /// The state of an event.
         public var state: EventState
         /// The newest first.
         public var broadcasts: [BroadcastSummary]
@@ -52,7 +52,7 @@ extension Contract {
         public var id: String
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// How far a broadcast or a push is, over all of its deliveries.
+        /// The state of a broadcast or a push, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted.
         public var acceptedAt: Date
@@ -103,7 +103,7 @@ extension Contract {
 extension Contract {
     /// The server-sent event state. The event's own state has changed.
     public struct EventStateChange: Sendable, Hashable, Codable, ContractObject {
-        /// How far an event is.
+        /// The state of an event.
         public var state: EventState
 
         /// Members that are `nil` are left out.

@@ -5,7 +5,7 @@ extension Contract {
     public enum ProblemKind: String, Sendable, Hashable, CaseIterable {
         /// APNs refused the call. apns has its answer.
         case apnsRefused = "apns-refused"
-        /// APNs did not answer, so a change may have been made. id names a channel whose creation is open.
+        /// APNs did not answer, so it may have made the change. id names a channel whose creation is not confirmed.
         case apnsUnanswered = "apns-unanswered"
         /// An app is registered whose bundle ID differs in capitals only, or the app is being deleted.
         case appExists = "app-exists"
@@ -19,13 +19,13 @@ extension Contract {
         case broadcastNotFound = "broadcast-not-found"
         /// APNs has accepted some of the broadcast or may have, so it cannot be withdrawn.
         case broadcastSent = "broadcast-sent"
-        /// The channel is managed already, or the event has a channel for this audience.
+        /// The channel is already managed, or the event already has a channel for this audience.
         case channelExists = "channel-exists"
         /// A live event needs the channel, or the channel belongs to an event.
         case channelInUse = "channel-in-use"
         /// There is no such channel.
         case channelNotFound = "channel-not-found"
-        /// The channel is not there yet. Retry-After says when to ask again.
+        /// The channel does not exist yet. Retry-After says when to ask again.
         case channelPending = "channel-pending"
         /// A version of the app cannot decode the contentState. errors names the places and the versions.
         case contentMismatch = "content-mismatch"
@@ -35,11 +35,11 @@ extension Contract {
         case credentialsMissing = "credentials-missing"
         /// The event, channel or token got its end: 410 for lookups, else 409.
         case eventEnded = "event-ended"
-        /// There is no such event, or for a client app none that has an audience of it.
+        /// There is no such event, or it has no audience of the app.
         case eventNotFound = "event-not-found"
         /// A channel of the event does not allow this apnsExpiration.
         case expirationNotAllowed = "expiration-not-allowed"
-        /// The key lacks the scope, or the thing belongs to an app that the key does not reach.
+        /// The key lacks the scope, or the resource belongs to an app that the key cannot access.
         case forbidden
         /// The first request with this Idempotency-Key is still being carried out.
         case idempotencyInProgress = "idempotency-in-progress"
@@ -49,13 +49,13 @@ extension Contract {
         case installationNotFound = "installation-not-found"
         /// A fault of the server. Its log names the requestId.
         case internalError = "internal-error"
-        /// A field, parameter or header is wrong. errors names the places.
+        /// A member, parameter or header is wrong. errors names the places.
         case invalidRequest = "invalid-request"
         /// There is no such key, or it is revoked, expired or replaced.
         case keyNotFound = "key-not-found"
         /// The body is not JSON.
         case malformedJson = "malformed-json"
-        /// The path does not take this method. Allow lists those that it takes.
+        /// The path does not have this method. Allow lists its methods.
         case methodNotAllowed = "method-not-allowed"
         /// There is no such path.
         case notFound = "not-found"
@@ -68,7 +68,7 @@ extension Contract {
         /// The app has no place for another channel, by its limit or at Apple.
         case quotaExhausted = "quota-exhausted"
         /// Too many requests, wrong keys, wrong secrets, new installations, new tokens or open streams, or too much
-        /// data of devices; 503 where the bodies of other requests fill the memory for them.
+        /// data from devices; with 503: the bodies of other requests fill the memory for them.
         case rateLimited = "rate-limited"
         /// There is no such report.
         case reconciliationNotFound = "reconciliation-not-found"
@@ -76,11 +76,11 @@ extension Contract {
         case reconciliationRunning = "reconciliation-running"
         /// A newer state of the installation is known. Nothing was changed.
         case staleInstallation = "stale-installation"
-        /// A state of the event with this sequence, or a later one, was told before. sequence is the last one.
+        /// A state of the event with this sequence, or a higher one, was reported before. sequence is the last one.
         case staleState = "stale-state"
         /// The database cannot be used now, or this server answers lookups only. Try again.
         case storeUnavailable = "store-unavailable"
-        /// The server has as many open streams as it may have, or is stopping.
+        /// The server has the most open streams that are allowed, or is stopping.
         case streamUnavailable = "stream-unavailable"
         /// No key was sent, or it is unknown, expired or revoked.
         case unauthenticated
@@ -90,11 +90,11 @@ extension Contract {
         case unsupportedMediaType = "unsupported-media-type"
         /// The event has no audience of this variant for the app. variants has those that it has.
         case variantNotFound = "variant-not-found"
-        /// Somebody changed it since you read it, or it exists though If-None-Match asks for none.
+        /// The resource was changed since you read it, or it exists although the request has If-None-Match.
         case versionMismatch = "version-mismatch"
         /// There is no such delivery, or it was deleted with the history.
         case webhookDeliveryNotFound = "webhook-delivery-not-found"
-        /// There are as many webhooks as there may be.
+        /// The server has the most webhooks that are allowed.
         case webhookLimit = "webhook-limit"
         /// There is no such webhook.
         case webhookNotFound = "webhook-not-found"

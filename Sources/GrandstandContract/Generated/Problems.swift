@@ -3,7 +3,7 @@
 package import JSON
 
 extension Contract {
-    /// How the server sees a channel.
+    /// The state of a channel, as the server knows it.
     public struct ChannelState: ContractWord {
         /// The server asks Apple to create it. Apple has not answered yet.
         public static let creating = Self(rawValue: "creating")
@@ -41,7 +41,7 @@ extension Contract {
 
 extension Contract {
     /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people. The
-    /// members after apns belong to some kinds only: x-problems of ProblemKind lists which.
+    /// members after apns come only with some kinds, which x-problems of ProblemKind lists.
     public struct Problem: Sendable, Hashable, Codable, ContractObject {
         /// https://grandstand.dev/problems/ and the kind. It never changes.
         public var type: String
@@ -77,7 +77,7 @@ extension Contract {
         public var variants: [String]?
         /// The server's ID of the channel.
         public var id: String?
-        /// How the server sees a channel.
+        /// The state of a channel, as the server knows it.
         public var state: ChannelState?
 
         /// Members that are `nil` are left out.
@@ -195,7 +195,7 @@ extension Contract {
     public struct APNsRefusal: Sendable, Hashable, Codable, ContractObject {
         /// The HTTP status of APNs.
         public var status: Int
-        /// Apple's word for it, for example TooManyRequests.
+        /// Apple's reason, for example TooManyRequests.
         public var reason: String
         /// APNs' ID of the request, for Apple's support.
         public var requestId: String?

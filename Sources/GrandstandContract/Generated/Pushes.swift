@@ -43,7 +43,7 @@ extension Contract {
         public var event: MessageKind
         /// What the activity shows. It reaches the app byte for byte. Required for start and update.
         public var contentState: RawJSON?
-        /// Makes the device ring. It reaches the app byte for byte. Required for start.
+        /// The alert. It reaches the app byte for byte. Required for start.
         public var alert: Alert?
         /// How urgently APNs passes it on. Left out, 10 for an end, a start or an alert, and 5 for other updates.
         public var priority: Int?
@@ -57,7 +57,7 @@ extension Contract {
         /// Only with end: when the system removes the ended activity, at most four hours after it is sent. A past time
         /// removes it at once.
         public var dismissalDate: Date?
-        /// Which of an app's activities is shown first. The highest wins.
+        /// Orders an app's activities: the one with the highest score is shown first.
         public var relevanceScore: Double? {
             get { relevanceScoreText?.value }
             set { relevanceScoreText = newValue.map(KeptNumber.init) }
@@ -146,9 +146,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// A push to one token, and how far it is.
+    /// A push to one token, and its progress.
     public struct Push: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -159,7 +159,7 @@ extension Contract {
         public var token: String
         /// What a push does to the Live Activity of its token.
         public var event: MessageKind
-        /// How far a broadcast or a push is, over all of its deliveries.
+        /// The state of a broadcast or a push, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted. From then on it is durable.
         public var acceptedAt: Date
@@ -169,9 +169,9 @@ extension Contract {
         public var by: String?
         /// Who withdrew it, as actor of the audit log. Absent: nobody did, or it was not recorded.
         public var withdrawnBy: String?
-        /// How far its message is. null until its sendAt.
+        /// The state of its message. null until its sendAt.
         public var delivery: PushDelivery?
-        /// What may not be meant, as of a broadcast.
+        /// Possible mistakes, as with a broadcast.
         public var warnings: [String]
 
         /// Members that are `nil` are left out.
@@ -233,9 +233,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// How far the message of a push is.
+    /// The state of a push's message.
     public struct PushDelivery: Sendable, Hashable, Codable, ContractObject {
-        /// How far the message to one audience, or a push to one token, is.
+        /// The state of the message to one audience, or of a push to one token.
         public var state: DeliveryState
         /// Requests made to APNs.
         public var attempts: Int
@@ -249,7 +249,7 @@ extension Contract {
         public var apnsRequestId: String?
         /// apns-unique-id of APNs' answer, with which Apple's console finds the push.
         public var apnsUniqueId: String?
-        /// Why it waits or failed, in Apple's word or in a sentence of the server.
+        /// Why it waits or failed, as Apple's word or as a sentence of the server.
         public var reason: String?
         /// When it is tried next.
         public var nextAttemptAt: Date?

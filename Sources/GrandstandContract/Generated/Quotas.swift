@@ -9,7 +9,7 @@ package import JSON
 #endif
 
 extension Contract {
-    /// How much of an app's places are taken.
+    /// How full an app's quota of channels is.
     public struct QuotaLevel: ContractWord {
         /// Less than 80 percent.
         public static let ok = Self(rawValue: "ok")
@@ -34,11 +34,11 @@ extension Contract {
 }
 
 extension Contract {
-    /// An alarm of an app that stands until its cause is gone. The gravest is listed first.
+    /// An alarm of an app. It stands until its cause is gone. The gravest comes first.
     public struct QuotaAlarm: ContractWord {
         /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
         public static let keyRefused = Self(rawValue: "key-refused")
-        /// Apple refuses whatever needs the capability for broadcasts, or all known channels vanished at once.
+        /// Apple refuses calls that need the broadcast capability, or all known channels vanished at once.
         public static let capabilityOff = Self(rawValue: "capability-off")
         /// Apple refused the last creation because it has no place left for the app.
         public static let quotaExhausted = Self(rawValue: "quota-exhausted")
@@ -46,7 +46,8 @@ extension Contract {
         public static let listIncomplete = Self(rawValue: "list-incomplete")
         /// Apple's list has channels that an unanswered creation or another system may have made.
         public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
-        /// A tenth of the app's installations, and a thousand, are new within an hour. Somebody may make them up.
+        /// More than a tenth of the app's installations, and more than a thousand, are new within an hour. Somebody may
+        /// be faking them.
         public static let manyInstallations = Self(rawValue: "many-installations")
 
         /// The values that this version knows.
@@ -70,7 +71,7 @@ extension Contract {
 extension Contract {
     /// Why a reconciliation asks a person to decide.
     public struct ReconciliationAlarm: ContractWord {
-        /// All known channels vanished at once, as when the app's capability for broadcasts is switched off.
+        /// All known channels vanished at once, as happens when the app's broadcast capability is switched off.
         public static let capabilityOff = Self(rawValue: "capability-off")
         /// Apple's list lacks channels that Apple has, so a channel that is not listed may still exist.
         public static let listIncomplete = Self(rawValue: "list-incomplete")
@@ -105,17 +106,17 @@ extension Contract {
         public static let release = Self(rawValue: "release")
         /// Apple confirmed the deletion and still lists the channel. The server asks again.
         public static let deleteAgain = Self(rawValue: "delete-again")
-        /// This is the channel that an unanswered creation made.
+        /// This is the channel that an unanswered request created.
         public static let settle = Self(rawValue: "settle")
-        /// An unanswered creation made no channel that can be told from others. The server asks again.
+        /// No channel in Apple's list can be the one of an unanswered request. The server asks again.
         public static let reopen = Self(rawValue: "reopen")
-        /// An unanswered creation may have made this channel, and so may another system. It is not assigned.
+        /// An unanswered request or another system may have created this channel. It is not assigned.
         public static let contest = Self(rawValue: "contest")
         /// An unmanaged channel becomes managed.
         public static let adopt = Self(rawValue: "adopt")
         /// An unmanaged channel is deleted at Apple.
         public static let deleteUnmanaged = Self(rawValue: "delete-unmanaged")
-        /// A live event gets a new channel after all known channels vanished. Only done on demand.
+        /// A live event gets a new channel after all known channels vanished. Only if the request asks for it.
         public static let recreate = Self(rawValue: "recreate")
 
         /// The values that this version knows.
@@ -142,7 +143,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What was done.
+    /// The action.
     public struct AuditAction: ContractWord {
         /// An app was registered.
         public static let appRegistered = Self(rawValue: "app.registered")
@@ -164,7 +165,7 @@ extension Contract {
         public static let channelUnanswered = Self(rawValue: "channel.unanswered")
         /// A channel in Apple's list became managed.
         public static let channelAdopted = Self(rawValue: "channel.adopted")
-        /// A channel made elsewhere was taken over.
+        /// A channel of another system was taken over.
         public static let channelImported = Self(rawValue: "channel.imported")
         /// A channel is no longer needed.
         public static let channelRetired = Self(rawValue: "channel.retired")
@@ -180,31 +181,31 @@ extension Contract {
         public static let eventChanged = Self(rawValue: "event.changed")
         /// An event was deleted by its organiser.
         public static let eventCancelled = Self(rawValue: "event.cancelled")
-        /// The end or cancellation of an event was taken back.
+        /// An event was reopened: its end or cancellation was taken back.
         public static let eventReopened = Self(rawValue: "event.reopened")
         /// The server closed an event, because no end was sent long after endsAt.
         public static let eventExpired = Self(rawValue: "event.expired")
-        /// A start was asked for now, or goes on.
+        /// A start was requested now, or continued.
         public static let startRequested = Self(rawValue: "start.requested")
         /// The rest of a start was stopped.
         public static let startStopped = Self(rawValue: "start.stopped")
-        /// A key was made.
+        /// A key was created.
         public static let keyCreated = Self(rawValue: "key.created")
         /// A key was revoked.
         public static let keyRevoked = Self(rawValue: "key.revoked")
-        /// A new key took another's place.
+        /// A new key replaced another.
         public static let keyRotated = Self(rawValue: "key.rotated")
         /// The server learned a quirk of APNs.
         public static let quirkLearned = Self(rawValue: "quirk.learned")
         /// An admin set a quirk.
         public static let quirkSet = Self(rawValue: "quirk.set")
-        /// A webhook was made.
+        /// A webhook was created.
         public static let webhookCreated = Self(rawValue: "webhook.created")
         /// A webhook was changed.
         public static let webhookChanged = Self(rawValue: "webhook.changed")
         /// A webhook was removed.
         public static let webhookDeleted = Self(rawValue: "webhook.deleted")
-        /// A webhook got another secret.
+        /// A webhook got a new secret.
         public static let webhookRotated = Self(rawValue: "webhook.rotated")
         /// The server disabled a webhook.
         public static let webhookDisabled = Self(rawValue: "webhook.disabled")
@@ -269,7 +270,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// How many of an app's places for channels are taken in one environment, and how many there will be.
+    /// How many channels an app has in one environment, and how many it will have.
     public struct Quota: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -295,10 +296,10 @@ extension Contract {
         public var unmanaged: Int
         /// Channels that Apple no longer has though an event needs them.
         public var missing: Int
-        /// How many channels there will be: those that are held and until when, and those that events will need, if
-        /// each ends at its endsAt and no other message comes. Never less than used and reserved together.
+        /// How many channels there will be: those that exist and until when, and those that events will need, if each
+        /// ends at its endsAt without further messages. Never less than used and reserved together.
         public var forecast: Forecast
-        /// How much of an app's places are taken.
+        /// How full an app's quota of channels is.
         public var level: QuotaLevel
         /// The gravest alarm that stands. null: none does.
         public var alarm: QuotaAlarm?
@@ -390,7 +391,7 @@ extension Contract {
         public var teamId: String
         /// The ID of the key at Apple that signs. The server reads the file AuthKey_{keyId}.p8.
         public var keyId: String
-        /// Apple's word in the newest refusal.
+        /// Apple's reason in the newest refusal.
         public var reason: String
         /// The time of the first refusal in a row.
         public var since: Date
@@ -426,8 +427,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// APNs answered 429 to several lanes of the app, so its messages are sent at a rate that the server learns from
-    /// the answers. It ends 300 seconds after the last 429.
+    /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
+    /// from the answers. The throttling ends 300 seconds after the last 429.
     public struct Throttled: Sendable, Hashable, Codable, ContractObject {
         /// The time of the first 429.
         public var since: Date
@@ -435,7 +436,7 @@ extension Contract {
         public var ratePerSecond: Double
         /// Lanes whose newest message waits for its turn.
         public var lanesWaiting: Int
-        /// Seconds for which the first of these lanes has waited. 0 if none waits.
+        /// Seconds that the first of these lanes has waited. 0 if none waits.
         public var oldestSeconds: Double
 
         /// Members that are `nil` are left out.
@@ -501,12 +502,12 @@ extension Contract {
 }
 
 extension Contract {
-    /// How many channels there will be: those that are held and until when, and those that events will need, if each
-    /// ends at its endsAt and no other message comes. Never less than used and reserved together.
+    /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
+    /// at its endsAt without further messages. Never less than used and reserved together.
     public struct Forecast: Sendable, Hashable, Codable, ContractObject {
-        /// The most channels at once, from now on.
+        /// The most channels at the same time, from now on.
         public var peak: Int
-        /// When that is first so.
+        /// When that number is first reached.
         public var peakAt: Date
         /// When the limit is exceeded first. null: never.
         public var exceedsAt: Date?
@@ -544,7 +545,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// How much of each app's limit was taken, step by step.
+    /// How much of each app's limit was used over time.
     public struct QuotaHistory: Sendable, Hashable, Codable, ContractObject {
         /// The beginning of the time that was asked for.
         public var from: Date
@@ -659,15 +660,15 @@ extension Contract {
 extension Contract {
     /// What a reconciliation may do.
     public struct ReconciliationDraft: Sendable, Hashable, Codable, ContractObject {
-        /// true: carry the actions out. Else they are only reported.
+        /// true: carry out the actions. Otherwise they are only reported.
         public var apply: Bool?
         /// true: take over unmanaged channels.
         public var adopt: Bool?
-        /// true: delete unmanaged channels at Apple that were seen for ten minutes or more
-        /// (GRANDSTAND_RECONCILE_GRACE), so many at most in a run (GRANDSTAND_RECONCILE_DELETE_BUDGET).
+        /// true: delete unmanaged channels at Apple that were first seen at least ten minutes ago
+        /// (GRANDSTAND_RECONCILE_GRACE), at most GRANDSTAND_RECONCILE_DELETE_BUDGET in a run.
         public var deleteUnmanaged: Bool?
-        /// true: when all known channels vanished, believe it, so that live events get new ones. With apply, creations
-        /// that wait for their next attempt are made now.
+        /// true: if all known channels are missing from Apple's list, accept that they are gone, so that live events
+        /// get new ones. With apply, creations that wait for a retry are made now.
         public var recreate: Bool?
 
         /// Members that are `nil` are left out.
@@ -701,8 +702,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// A comparison of Apple's list with the ledger. In lists a long report is abridged: missing, unmanaged and actions
-    /// are left out then, and abridged is true. GET of the report has them.
+    /// A comparison of Apple's list with the ledger. In lists a long report is abridged: it has abridged=true instead
+    /// of missing, unmanaged and actions. GET of the report has them.
     public struct Reconciliation: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the report.
         public var id: String
@@ -730,7 +731,7 @@ extension Contract {
         public var missing: [MissingChannel]?
         /// Channels in Apple's list that the ledger lacks.
         public var unmanaged: [UnmanagedChannel]?
-        /// What follows from that.
+        /// The actions that would correct the differences.
         public var actions: [ReconciliationAction]?
         /// Why a person has to decide. null: nothing needs that.
         public var alarm: ReconciliationAlarm?
@@ -813,7 +814,7 @@ extension Contract {
 extension Contract {
     /// A channel of the ledger that Apple's list lacks.
     public struct MissingChannel: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// Apple's ID of it.
         public var channelId: String?
@@ -864,7 +865,7 @@ extension Contract {
 extension Contract {
     /// A channel in Apple's list that the ledger lacks.
     public struct UnmanagedChannel: Sendable, Hashable, Codable, ContractObject {
-        /// Apple's ID of a channel, as it came. Apps pass it to ActivityKit, pushType .channel(…).
+        /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
         public var channelId: String
         /// When a reconciliation first saw it.
         public var firstSeenAt: Date
@@ -975,7 +976,7 @@ extension Contract {
         public var actor: String
         /// The ID of the API key that asked for it.
         public var keyId: String?
-        /// What was done.
+        /// The action.
         public var action: AuditAction
         /// The app.
         public var bundleId: String?
@@ -1061,7 +1062,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What is kept of Apple's answer to a call.
+    /// The recorded part of Apple's answer to a call.
     public struct AuditAnswer: Sendable, Hashable, Codable, ContractObject {
         /// The HTTP status. null: no answer came.
         public var status: Int?

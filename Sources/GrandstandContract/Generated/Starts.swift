@@ -9,15 +9,15 @@ package import JSON
 #endif
 
 extension Contract {
-    /// How far the start of an event is.
+    /// The state of an event's start.
     public struct StartState: ContractWord {
-        /// Its time has not come.
+        /// Its time is in the future.
         public static let scheduled = Self(rawValue: "scheduled")
-        /// Its time has come, and nothing can be sent yet. waitingFor says why.
+        /// Its time has come, but nothing can be sent yet. waitingFor says why.
         public static let waiting = Self(rawValue: "waiting")
-        /// Pushes are being made.
+        /// Pushes are being sent.
         public static let running = Self(rawValue: "running")
-        /// Nothing is pending now. Followers who come later still get it until its time is over.
+        /// Nothing is pending now. New followers still get it until its time is over.
         public static let done = Self(rawValue: "done")
         /// Somebody stopped it.
         public static let stopped = Self(rawValue: "stopped")
@@ -95,8 +95,8 @@ extension Contract {
 }
 
 extension Contract {
-    /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and the
-    /// numbers in ineligible, also when the start is over.
+    /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
+    /// numbers in ineligible.
     public struct StartCounts: Sendable, Hashable, Codable, ContractObject {
         /// Installations that follow one of the event's topics.
         public var followers: Int
@@ -164,8 +164,8 @@ extension Contract {
         public var disabled: Int
         /// They have no usable start token of the attributes' type.
         public var noToken: Int
-        /// The event ended, the start's time was over, or it was stopped before theirs was sent. They get it if the
-        /// start goes on.
+        /// The event ended, the start's time was over, or the start was stopped, before theirs was sent. They get it if
+        /// the start continues.
         public var tooLate: Int
 
         /// Members that are `nil` are left out.
@@ -199,9 +199,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// What has become of an event's start, in all and for each audience.
+    /// The progress of an event's start, in all and for each audience.
     public struct StartReport: Sendable, Hashable, Codable, ContractObject {
-        /// How far the start of an event is.
+        /// The state of an event's start.
         public var state: StartState
         /// What it waits for while state is waiting, else null.
         public var waitingFor: StartWait?
@@ -209,8 +209,8 @@ extension Contract {
         public var startedAt: Date?
         /// When nothing was left to send for the last time.
         public var finishedAt: Date?
-        /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and
-        /// the numbers in ineligible, also when the start is over.
+        /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
+        /// numbers in ineligible.
         public var counts: StartCounts
         /// How many were rejected, by Apple's reason.
         public var byReason: [String: Int]
@@ -271,7 +271,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What has become of a start for one app and environment.
+    /// The progress of a start for one app and environment.
     public struct AudienceStart: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -281,7 +281,7 @@ extension Contract {
         /// The variant of the audience on which it starts. Left out where it starts on several audiences, or on one
         /// without a variant.
         public var variant: String?
-        /// How far the start of an event is.
+        /// The state of an event's start.
         public var state: StartState
         /// What it waits for while state is waiting, else null.
         public var waitingFor: StartWait?
@@ -289,8 +289,8 @@ extension Contract {
         public var startedAt: Date?
         /// When nothing was left to send for the last time.
         public var finishedAt: Date?
-        /// Followers by what became of their start. followers is the sum of accepted, rejected, unknown, pending and
-        /// the numbers in ineligible, also when the start is over.
+        /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
+        /// numbers in ineligible.
         public var counts: StartCounts
         /// How many were rejected, by Apple's reason.
         public var byReason: [String: Int]

@@ -24,7 +24,7 @@ extension TextRule {
     /// Something that people follow, for example a team or a league. The organiser and the app agree on its name.
     package static let topic = TextRule(
         pattern: #"^[A-Za-z0-9._:-]{1,128}$"#, rule: "A topic is 1 to 128 of A-Z a-z 0-9 . _ : and -.")
-    /// Apple's ID of a channel, as it came. Apps pass it to ActivityKit, pushType .channel(…).
+    /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
     package static let channelId = TextRule(
         pattern: #"^[!-~]{1,1024}$"#, rule: "Apple's ID was expected as it came: base64 text without spaces.")
     /// ActivityKit's ID of a Live Activity.
@@ -52,7 +52,7 @@ extension TextRule {
     /// A push token in hexadecimal digits. The server never logs it.
     package static let deviceToken = TextRule(
         pattern: #"^([0-9A-Fa-f]{2}){1,512}$"#, rule: "A token is an even number of hexadecimal digits, 1,024 at most.")
-    /// The version of iOS or iPadOS. Two numbers count; further ones are ignored.
+    /// The version of iOS or iPadOS. The first two numbers count.
     package static let systemVersion = TextRule(
         pattern: #"^[0-9]{1,3}([.][0-9]{1,3}){0,3}$"#, rule: "A version such as 18 or 18.4.1 was expected.")
     /// A name for people, at most 200 characters in any language, without control characters.

@@ -9,19 +9,19 @@ package import JSON
 #endif
 
 extension Contract {
-    /// What a webhook can subscribe to. A key needs one of the scopes that stand with the topic.
+    /// What a webhook can subscribe to. Each topic names the scopes of which a key needs one.
     public struct WebhookTopic: ContractWord {
-        /// Every delivery of a broadcast has its final state, or it was withdrawn. Scope organise.
+        /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn. Scope organise.
         public static let broadcastSettled = Self(rawValue: "broadcast.settled")
-        /// Apple no longer has a channel. Scope organise or operate.
+        /// A channel no longer exists at Apple. Scope organise or operate.
         public static let channelMissing = Self(rawValue: "channel.missing")
         /// An audience has another channel than before. Apps must look it up again. Scope organise or operate.
         public static let channelReplaced = Self(rawValue: "channel.replaced")
         /// The level of an app's quota changed. Scope operate.
         public static let quotaLevel = Self(rawValue: "quota.level")
-        /// A reconciliation found something new, acted, or raised an alarm. Scope operate.
+        /// A reconciliation found something new, changed something, or raised an alarm. Scope operate.
         public static let reconciliationFound = Self(rawValue: "reconciliation.found")
-        /// Apple's capability for broadcasts is off for an app. Scope operate.
+        /// The app lacks the broadcast capability at Apple. Scope operate.
         public static let capabilityOff = Self(rawValue: "capability.off")
         /// APNs began to throttle an app. Scope operate.
         public static let throttleBegan = Self(rawValue: "throttle.began")
@@ -49,19 +49,19 @@ extension Contract {
 }
 
 extension Contract {
-    /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
+    /// The type of a message to a webhook: a topic, or the test.
     public struct WebhookMessageType: ContractWord {
-        /// Every delivery of a broadcast has its final state, or it was withdrawn.
+        /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
         public static let broadcastSettled = Self(rawValue: "broadcast.settled")
-        /// Apple no longer has a channel.
+        /// A channel no longer exists at Apple.
         public static let channelMissing = Self(rawValue: "channel.missing")
         /// An audience has another channel than before. Apps must look it up again.
         public static let channelReplaced = Self(rawValue: "channel.replaced")
         /// The level of an app's quota changed.
         public static let quotaLevel = Self(rawValue: "quota.level")
-        /// A reconciliation found something new, acted, or raised an alarm.
+        /// A reconciliation found something new, changed something, or raised an alarm.
         public static let reconciliationFound = Self(rawValue: "reconciliation.found")
-        /// Apple's capability for broadcasts is off for an app.
+        /// The app lacks the broadcast capability at Apple.
         public static let capabilityOff = Self(rawValue: "capability.off")
         /// APNs began to throttle an app.
         public static let throttleBegan = Self(rawValue: "throttle.began")
@@ -92,7 +92,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// How far a message to one webhook is.
+    /// The state of a message to one webhook.
     public struct WebhookDeliveryState: ContractWord {
         /// It waits for its first or next attempt.
         public static let queued = Self(rawValue: "queued")
@@ -100,9 +100,9 @@ extension Contract {
         public static let sending = Self(rawValue: "sending")
         /// The receiver answered 2xx.
         public static let delivered = Self(rawValue: "delivered")
-        /// No attempt is left. POST …/replay posts it again.
+        /// No attempt is left, or the receiver answered 410. POST …/replay posts it again.
         public static let failed = Self(rawValue: "failed")
-        /// The receiver answered 410, so the webhook is disabled and nothing more is posted.
+        /// It was not posted: the receiver answered 410 to another message, so the webhook is disabled.
         public static let cancelled = Self(rawValue: "cancelled")
 
         /// The values that this version knows.
@@ -145,7 +145,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Where messages are to be posted, and about what.
+    /// The URL and the topics of a webhook.
     public struct WebhookDraft: Sendable, Hashable, Codable, ContractObject {
         /// An absolute URL without user name and fragment. https only, unless GRANDSTAND_WEBHOOK_HTTP is set, and only
         /// to public addresses and GRANDSTAND_WEBHOOK_NETWORKS.
@@ -229,9 +229,9 @@ extension Contract {
 }
 
 extension Contract {
-    /// Where messages are posted, and about what.
+    /// The URL and the topics of a webhook.
     public struct Webhook: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// Where messages are posted.
         public var url: String
@@ -322,7 +322,7 @@ extension Contract {
 extension Contract {
     /// A webhook with a new secret.
     public struct IssuedWebhook: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// Where messages are posted.
         public var url: String
@@ -444,15 +444,15 @@ extension Contract {
 }
 
 extension Contract {
-    /// A message on its way to one webhook.
+    /// A message to one webhook, and its state.
     public struct WebhookDelivery: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
-        /// The header webhook-id, the same in every attempt. Receivers tell repeats by it.
+        /// The header webhook-id, the same in every attempt. Receivers recognise repetitions by it.
         public var messageId: String
-        /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
+        /// The type of a message to a webhook: a topic, or the test.
         public var topic: WebhookMessageType
-        /// How far a message to one webhook is.
+        /// The state of a message to one webhook.
         public var state: WebhookDeliveryState
         /// Attempts of all rounds, the one under way included.
         public var attempts: Int
@@ -522,13 +522,13 @@ extension Contract {
 extension Contract {
     /// A delivery with its message and every attempt.
     public struct WebhookDeliveryLog: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
-        /// The header webhook-id, the same in every attempt. Receivers tell repeats by it.
+        /// The header webhook-id, the same in every attempt. Receivers recognise repetitions by it.
         public var messageId: String
-        /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
+        /// The type of a message to a webhook: a topic, or the test.
         public var topic: WebhookMessageType
-        /// How far a message to one webhook is.
+        /// The state of a message to one webhook.
         public var state: WebhookDeliveryState
         /// Attempts of all rounds, the one under way included.
         public var attempts: Int
@@ -676,11 +676,11 @@ extension Contract {
 extension Contract {
     /// The body that a receiver gets.
     public struct WebhookMessage: Sendable, Hashable, Codable, ContractObject {
-        /// What a message to a webhook is about. The topics, and the test that nobody subscribes to.
+        /// The type of a message to a webhook: a topic, or the test.
         public var type: WebhookMessageType { didSet { kept = KeptText() } }
         /// When it happened.
         public var timestamp: Date { didSet { kept = KeptText() } }
-        /// What happened. type of the message says which of these it is.
+        /// The data of the message; its type says which of these it is.
         public var data: RawJSON { didSet { kept = KeptText() } }
         private var kept = KeptText()
 
@@ -717,7 +717,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// What happened. type of the message says which of these it is.
+    /// The data of the message; its type says which of these it is.
     public enum WebhookData: Sendable, Hashable, Codable, ContractValue {
         case broadcastSettled(BroadcastSettled)
         case channelMissing(ChannelLost)
@@ -788,7 +788,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Every delivery of a broadcast has its final state, or it was withdrawn.
+    /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
     public struct BroadcastSettled: Sendable, Hashable, Codable, ContractObject {
         /// The broadcast.
         public var id: String
@@ -798,7 +798,7 @@ extension Contract {
         public var channel: String?
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// How far a broadcast or a push is, over all of its deliveries.
+        /// The state of a broadcast or a push, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted.
         public var acceptedAt: Date
@@ -858,7 +858,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Apple no longer has a channel.
+    /// A channel no longer exists at Apple.
     public struct ChannelLost: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the channel.
         public var id: String
@@ -994,7 +994,7 @@ extension Contract {
 extension Contract {
     /// The channel that another one replaced.
     public struct ReplacedChannel: Sendable, Hashable, Codable, ContractObject {
-        /// The server's ID of it.
+        /// The server's ID of the resource.
         public var id: String
         /// Apple's ID of it.
         public var channelId: String?
@@ -1031,7 +1031,7 @@ extension Contract {
         public var bundleId: String
         /// APNs has two environments, each with its own tokens and channels.
         public var environment: Environment
-        /// How much of an app's places are taken.
+        /// How full an app's quota of channels is.
         public var level: QuotaLevel
         /// The level before.
         public var previousLevel: QuotaLevel?
@@ -1095,7 +1095,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// A reconciliation found something new, acted, or raised an alarm. GET of its report says more.
+    /// A reconciliation found something new, changed something, or raised an alarm. GET of its report has the details.
     public struct ReconciliationFound: Sendable, Hashable, Codable, ContractObject {
         /// The report.
         public var id: String
@@ -1187,7 +1187,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Apple's capability for broadcasts is off for an app.
+    /// The app lacks the broadcast capability at Apple.
     public struct CapabilityOff: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
@@ -1316,7 +1316,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// Somebody tries the webhook.
+    /// Somebody sent a test to the webhook.
     public struct WebhookTest: Sendable, Hashable, Codable, ContractObject {
         /// The webhook.
         public var webhook: String

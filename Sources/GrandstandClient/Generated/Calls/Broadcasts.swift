@@ -39,12 +39,12 @@ extension GrandstandClient.Call where Value == GrandstandClient.BroadcastPage {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.BroadcastPreview {
-    /// Says what a broadcast would come to, and sends nothing.
+    /// Shows what a broadcast would send, and sends nothing.
     public static func previewBroadcast(to eventKey: String, _ draft: GrandstandClient.BroadcastDraft) -> Self {
         Self(.previewBroadcast, "/v1/events/\(eventKey)/broadcasts/preview", body: draft)
     }
 
-    /// Says what a broadcast would come to, and sends nothing. Takes the body as JSON, so that it may have members that
+    /// Shows what a broadcast would send, and sends nothing. Takes the body as JSON, so that it may have members that
     /// this version does not know.
     public static func previewBroadcast(to eventKey: String, json: RawJSON) -> Self {
         Self(.previewBroadcast, "/v1/events/\(eventKey)/broadcasts/preview", body: json)
@@ -52,26 +52,26 @@ extension GrandstandClient.Call where Value == GrandstandClient.BroadcastPreview
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.StateAnswer {
-    /// Tells the state of an event, as often as a feed has it.
+    /// Reports the state of an event, as often as a feed has it.
     public static func putState(_ key: String, _ draft: GrandstandClient.StateDraft) -> Self {
         Self(.putState, "/v1/events/\(key)/state", body: draft)
     }
 
-    /// Tells the state of an event, as often as a feed has it. Takes the body as JSON, so that it may have members that
-    /// this version does not know.
+    /// Reports the state of an event, as often as a feed has it. Takes the body as JSON, so that it may have members
+    /// that this version does not know.
     public static func putState(_ key: String, json: RawJSON) -> Self {
         Self(.putState, "/v1/events/\(key)/state", body: json)
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.StatePreview {
-    /// Says what a state would come to, and sends nothing.
+    /// Shows what a state would send, and sends nothing.
     public static func previewState(_ key: String, _ draft: GrandstandClient.StateDraft) -> Self {
         Self(.previewState, "/v1/events/\(key)/state/preview", body: draft)
     }
 
-    /// Says what a state would come to, and sends nothing. Takes the body as JSON, so that it may have members that
-    /// this version does not know.
+    /// Shows what a state would send, and sends nothing. Takes the body as JSON, so that it may have members that this
+    /// version does not know.
     public static func previewState(_ key: String, json: RawJSON) -> Self {
         Self(.previewState, "/v1/events/\(key)/state/preview", body: json)
     }
@@ -98,7 +98,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Broadcast {
 }
 
 extension GrandstandClient.Call where Value == Void {
-    /// Withdraws a broadcast of which nothing was sent.
+    /// Withdraws a broadcast that was sent to nobody yet.
     public static func cancelBroadcast(_ id: String) -> Self {
         Self(.cancelBroadcast, "/v1/broadcasts/\(id)")
     }

@@ -14,7 +14,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Channel {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.ChannelPage {
-    /// Lists channels. managed=false lists those that only Apple has.
+    /// Lists channels. managed=false lists those that only Apple's list has.
     public static func listChannels(
         in app: GrandstandClient.AppEnvironment, state: Contract.ChannelState? = nil,
         storagePolicy: Contract.StoragePolicy? = nil, eventKey: String? = nil, channelId: String? = nil,
@@ -30,7 +30,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.ChannelPage {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Channel {
-    /// Takes over a channel that was made elsewhere.
+    /// Takes over a channel that another system created.
     public static func importChannel(
         _ channelId: String, in app: GrandstandClient.AppEnvironment, label: String? = nil, eventKey: String? = nil,
         variant: String? = nil
@@ -42,7 +42,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Channel {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Channel {
-    /// Shows a channel. verify=true asks Apple.
+    /// Shows a channel. With verify=true the server asks Apple.
     public static func getChannel(_ id: String, in app: GrandstandClient.AppEnvironment, verify: Bool? = nil) -> Self {
         Self(.getChannel, "/v1/apps/\(app)/channels/\(id)", [("verify", verify)])
     }

@@ -19,13 +19,13 @@ extension GrandstandClient.Call where Value == GrandstandClient.EventPage {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Event {
-    /// Declares an event. The server makes its channels accordingly.
+    /// Declares an event. The server creates its channels.
     public static func putEvent(_ key: String, _ draft: GrandstandClient.EventDraft) -> Self {
         Self(.putEvent, "/v1/events/\(key)", body: draft)
     }
 
-    /// Declares an event. The server makes its channels accordingly. Takes the body as JSON, so that it may have
-    /// members that this version does not know.
+    /// Declares an event. The server creates its channels. Takes the body as JSON, so that it may have members that
+    /// this version does not know.
     public static func putEvent(_ key: String, json: RawJSON) -> Self {
         Self(.putEvent, "/v1/events/\(key)", body: json)
     }
@@ -46,7 +46,7 @@ extension GrandstandClient.Call where Value == Void {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Event {
-    /// Changes some of what an event declares.
+    /// Changes some members of an event.
     public static func patchEvent(_ key: String, _ patch: RawJSON) -> Self {
         Self(.patchEvent, "/v1/events/\(key)", body: patch)
     }

@@ -26,14 +26,14 @@ extension GrandstandClient.Call where Value == GrandstandClient.Installation {
 }
 
 extension GrandstandClient.Call where Value == Void {
-    /// Deletes everything about an installation, at once and for good.
+    /// Deletes all data of an installation, at once and permanently.
     public static func forgetInstallation(_ identity: GrandstandClient.InstallationIdentity) -> Self {
         Self(.forgetInstallation, "/v1/apps/\(identity)").by(identity)
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Registered {
-    /// Reports an activity, confirms its start, brings or replaces its update token.
+    /// Reports an activity, confirms its start, adds or replaces its update token.
     public static func putActivity(
         _ activityId: String, of identity: GrandstandClient.InstallationIdentity,
         _ draft: GrandstandClient.ActivityDraft
@@ -41,7 +41,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Registered {
         Self(.putActivity, "/v1/apps/\(identity)/activities/\(activityId)", body: draft).by(identity)
     }
 
-    /// Reports an activity, confirms its start, brings or replaces its update token. Takes the body as JSON, so that it
+    /// Reports an activity, confirms its start, adds or replaces its update token. Takes the body as JSON, so that it
     /// may have members that this version does not know.
     public static func putActivity(
         _ activityId: String, of identity: GrandstandClient.InstallationIdentity, json: RawJSON
@@ -59,7 +59,7 @@ extension GrandstandClient.Call where Value == Void {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.RecordedReceipts {
-    /// Reports which messages an installation of the sample showed, and when.
+    /// Reports which messages an installation showed, and when. Only for installations that are asked.
     public static func recordReceipts(
         _ receipts: [Contract.Receipt], of identity: GrandstandClient.InstallationIdentity, sentAt: Date? = nil
     ) -> Self {
@@ -69,8 +69,8 @@ extension GrandstandClient.Call where Value == GrandstandClient.RecordedReceipts
         ).by(identity)
     }
 
-    /// Reports which messages an installation of the sample showed, and when. Takes the body as JSON, so that it may
-    /// have members that this version does not know.
+    /// Reports which messages an installation showed, and when. Only for installations that are asked. Takes the body
+    /// as JSON, so that it may have members that this version does not know.
     public static func recordReceipts(of identity: GrandstandClient.InstallationIdentity, json: RawJSON) -> Self {
         Self(.recordReceipts, "/v1/apps/\(identity)/receipts", body: json).by(identity)
     }

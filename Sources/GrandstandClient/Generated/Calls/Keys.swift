@@ -4,7 +4,7 @@ public import Foundation
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedKey {
-    /// Makes a key. Only this answer has its secret.
+    /// Creates a key. Only this answer has its secret.
     public static func createKey(
         name: String, scopes: [Contract.Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
         eventKeyPrefix: String? = nil, expiresAt: Date? = nil
@@ -39,7 +39,7 @@ extension GrandstandClient.Call where Value == Void {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedKey {
-    /// Makes a new key in place of one, which can be used until the overlap is over.
+    /// Creates a new key in place of this one, which stays valid until the overlap is over.
     public static func rotateKey(_ id: String, overlapSeconds: Int? = nil) -> Self {
         Self(.rotateKey, "/v1/keys/\(id)/rotations", body: Contract.RotationDraft(overlapSeconds: overlapSeconds))
     }

@@ -3,14 +3,14 @@
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.Health {
-    /// Says that the process runs.
+    /// Answers while the process runs.
     public static func health() -> Self {
         Self(.health, "/healthz")
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Readiness {
-    /// Says whether the database does its work and has the schema that this server needs, or what keeps it from that.
+    /// Says whether the server can use its database, and if not, why.
     public static func readiness() -> Self {
         Self(.readiness, "/readyz").answering(503)
     }

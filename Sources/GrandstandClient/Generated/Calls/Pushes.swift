@@ -16,7 +16,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.Push {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.Push {
-    /// Shows a push and how far it is.
+    /// Shows a push and its progress.
     public static func getPush(_ id: String) -> Self {
         Self(.getPush, "/v1/pushes/\(id)")
     }

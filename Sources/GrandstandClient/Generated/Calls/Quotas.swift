@@ -4,7 +4,7 @@ public import Foundation
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.Reconciliation {
-    /// Compares Apple's list of channels with the ledger, and acts on it if asked to.
+    /// Compares Apple's list of channels with the ledger, and corrects differences if asked to.
     public static func reconcile(
         _ app: GrandstandClient.AppEnvironment, apply: Bool? = nil, adopt: Bool? = nil, deleteUnmanaged: Bool? = nil,
         recreate: Bool? = nil
@@ -38,7 +38,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.QuotaPage {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.QuotaHistory {
-    /// Lists how much of each app's limit was taken, step by step.
+    /// Lists how much of each app's limit was used over time.
     public static func listQuotaHistory(
         bundleId: String? = nil, environment: Contract.Environment? = nil, from: Date? = nil, to: Date? = nil,
         step: String? = nil

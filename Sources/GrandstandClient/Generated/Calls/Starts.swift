@@ -3,7 +3,7 @@
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.StartReport {
-    /// Starts the event's Live Activity for everyone who follows it, now instead of at its time.
+    /// Starts the event's Live Activity now, for everyone who follows it.
     public static func startEvent(_ key: String, dryRun: Bool? = nil) -> Self {
         Self(.startEvent, "/v1/events/\(key)/starts", body: Contract.StartOrder(dryRun: dryRun))
     }
@@ -17,7 +17,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.StartReport {
 }
 
 extension GrandstandClient.Call where Value == Void {
-    /// Stops those pushes of the event's start that were not made yet.
+    /// Stops an event's start: pushes that were not sent yet are not sent.
     public static func stopStart(_ key: String) -> Self {
         Self(.stopStart, "/v1/events/\(key)/starts")
     }

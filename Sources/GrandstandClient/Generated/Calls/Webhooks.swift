@@ -3,20 +3,20 @@
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedWebhook {
-    /// Makes a webhook. Only this answer has its secret.
+    /// Creates a webhook. Only this answer has its secret.
     public static func createWebhook(_ draft: GrandstandClient.WebhookDraft) -> Self {
         Self(.createWebhook, "/v1/webhooks", body: draft)
     }
 
-    /// Makes a webhook. Only this answer has its secret. Takes the body as JSON, so that it may have members that this
-    /// version does not know.
+    /// Creates a webhook. Only this answer has its secret. Takes the body as JSON, so that it may have members that
+    /// this version does not know.
     public static func createWebhook(json: RawJSON) -> Self {
         Self(.createWebhook, "/v1/webhooks", body: json)
     }
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.WebhookPage {
-    /// Lists the webhooks that the key may hear of, the oldest first.
+    /// Lists the webhooks that the key can access, the oldest first.
     public static func listWebhooks(declaredBy: String? = nil) -> Self {
         Self(.listWebhooks, "/v1/webhooks", [("declaredBy", declaredBy)])
     }
@@ -50,7 +50,7 @@ extension GrandstandClient.Call where Value == Void {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedWebhook {
-    /// Makes another secret. The old one signs, too, until the overlap is over.
+    /// Creates a new secret. The old one signs, too, until the overlap is over.
     public static func rotateWebhookSecret(_ id: String, overlapSeconds: Int? = nil) -> Self {
         Self(
             .rotateWebhookSecret, "/v1/webhooks/\(id)/secret",
@@ -82,7 +82,7 @@ extension GrandstandClient.Call where Value == GrandstandClient.WebhookDeliveryL
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.WebhookDelivery {
-    /// Posts a message again, with a whole round of retries.
+    /// Sends a message again, with a full round of retries.
     public static func replayWebhookDelivery(_ delivery: String, of id: String) -> Self {
         Self(.replayWebhookDelivery, "/v1/webhooks/\(id)/deliveries/\(delivery)/replay")
     }
