@@ -46,8 +46,9 @@ def main():
 
 def measure(server, port, sender, other):
     answers, times, done = collections.Counter(), [], threading.Event()
-    item = json.dumps({"event": "update", "eventKey": "derby", "contentState": {"filler": "x" * 3000}})
-    body = ("[" + ",".join([item] * (BYTES // len(item))) + "]").encode().ljust(BYTES)
+    # A batch has at most 500 broadcasts.
+    item = json.dumps({"event": "update", "eventKey": "derby", "contentState": {"filler": "x" * (BYTES // 500 - 100)}})
+    body = ('{"items":[' + ",".join([item] * 500) + "]}").encode().ljust(BYTES)
 
     def send():
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
