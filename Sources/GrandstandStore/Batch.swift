@@ -2,8 +2,7 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Groups work that arrives while other work of the same kind is under way, and does it together as soon as that is
-/// done.
+/// Groups items that arrive while other items are in progress, and processes them together afterwards.
 ///
 /// A single call does not wait. Under load one transaction carries many items, so its fixed cost, most of a small one's
 /// cost, is paid once. A transaction that takes long, because of a lock or the disk, does not hold up the others: the
@@ -65,8 +64,8 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     /// The number of items that wait for a place.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Does the item, alone or with others, never before an earlier one that still waits. Cancelling the task does not
-    /// remove the item from a batch.
+    /// Processes the item, alone or with others, never before an earlier item that still waits. Cancelling the task
+    /// does not remove the item from a batch.
     ///
     /// - Throws: what the work throws; `store-unavailable` when too many wait.
     func run(_ item: Item) async throws -> Output {
@@ -115,7 +114,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return state.isWatched
         }
         guard let isWatched else { return continuation.resume(throwing: Self.full) }
-        // A place may have become free in between.
+        // A place may have become free between the two locks.
         if enter() { goOn() }
         if !isWatched {
             Task.detached { [patience = PostgresPatience.current] in

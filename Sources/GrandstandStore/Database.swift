@@ -267,7 +267,7 @@ extension DatabaseFinding {
 }
 
 extension PostgresError {
-    /// Whether another transaction was in the way, so that a repetition may succeed at once.
+    /// Whether another transaction was the cause, so that a repetition may succeed at once.
     var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
 
     /// Whether the database could not be reached or had no time. In contrast, it may have refused the statement.

@@ -1,8 +1,8 @@
 package import Grandstand
 package import Postgres
 
-/// Tests in small what requests need of the database: a commit that reaches the disk and the synchronous standbys, and
-/// some room in its files. It writes no row.
+/// Tests what requests need of the database: a commit that reaches the disk and the synchronous standbys, and some room
+/// in its files. It writes no row.
 ///
 /// It has its own connections. So a process whose other connections are all in use does not report the database as
 /// away.
@@ -32,8 +32,8 @@ package struct DatabaseProbe: Sendable {
     /// - Returns: `nil` if the database does its work.
     package func finding() async -> DatabaseFinding? {
         do {
-            // It has its own time limit, whoever calls. A statement that is cancelled at the limit tells what it waited
-            // for.
+            // It has its own time limit, not the caller's. A statement that is cancelled at the limit tells what it
+            // waited for.
             return try await PostgresPatience.$current.withValue(nil) {
                 try await pool.withConnection(within: Self.patience) { try await look($0) }
             }

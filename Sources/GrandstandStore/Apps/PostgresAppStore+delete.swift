@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Deletes an app: one transaction closes it, and later steps remove its rows. Each step looks which rows are left, so
-/// after a crash the next process continues.
+/// Deletes an app: one transaction closes it, and later steps remove its rows. Each step finds the remaining rows by
+/// itself, so after a crash another process continues.
 extension PostgresAppStore {
     /// The most rows that one step removes, approximately, so that no other transaction waits for it long.
     private static let step = 5_000
@@ -69,7 +69,7 @@ extension PostgresAppStore {
         return registered
     }
 
-    /// Events that are not over send nothing more to the app, and wait for no channel of it.
+    /// Events that are not over send nothing more to the app, and do not wait for its channels.
     private static func endOpenLanes(of app: String, now: Date, on connection: PostgresConnection) async throws {
         let lanes: [Int] = try await connection.query(
             """

@@ -15,7 +15,7 @@ package struct PostgresAppStore: AppStore {
         do {
             return try await write(app, by: actor, if: condition)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // Two callers register the same app at once: the second one changes it, if it may.
+            // If two callers register the same app at once, the second one changes it, if its condition allows that.
             if try await self.app(app.bundleID)?.bundleID == app.bundleID {
                 return try await write(app, by: actor, if: condition)
             }
@@ -133,7 +133,7 @@ package struct PostgresAppStore: AppStore {
         return app
     }
 
-    /// A template that this version does not understand, because a newer one stored it, is left out.
+    /// A template that a newer version stored, and that this one cannot parse, is left out.
     private static func preview(_ row: PostgresRow) throws -> AppPreview? {
         let preview = AppPreview(
             compact: try row.decode("preview_compact"), expanded: try row.decode("preview_expanded"))

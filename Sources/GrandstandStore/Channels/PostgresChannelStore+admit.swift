@@ -12,12 +12,12 @@ extension PostgresChannelStore {
         coalesce(e.created_at, c.created_at), c.id
         """
 
-    /// A retiring channel that no device needs any more, so that it is only kept for `GRANDSTAND_RETIRE_AFTER`.
+    /// A retiring channel that no device needs. It is only kept because of `GRANDSTAND_RETIRE_AFTER`.
     static func isIdle(now: Date) -> PostgresQuery {
         "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
     }
 
-    /// Why a channel was deleted before its time.
+    /// The reason of a channel that was deleted early.
     static let placeNeeded: PostgresQuery = "'its place was needed'"
 
     /// A failed channel `c` that may try again. One that waits for the quota may try at any time, because otherwise a
@@ -38,7 +38,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// The attempts of a deletion after which its place no longer counts as soon free.
+    /// After this many attempts of a deletion, its place no longer counts as one that will soon be free.
     private static let hopefulDeletions = 3
 
     /// Seconds until a creation is tried again, after another one was tried in its place because Apple had no place
@@ -47,9 +47,9 @@ extension PostgresChannelStore {
 
     /// Lets as many failed channels try again as the quota has room for, by need. If Apple refused the last creation
     /// because it has no place left, only the first that is due tries, because the answer is the same for all. A
-    /// channel that tries loses the reason `quota-exhausted`, so that it does not show it while APNs is slow. If
-    /// channels find no place, as many idle channels are deleted at once. Their places are free when Apple has
-    /// confirmed that. This wakes the next alignment, which gives the places away.
+    /// channel that tries loses the reason `quota-exhausted`, because that is no longer why it waits. If channels find
+    /// no place, as many idle channels are deleted at once. Their places are free when Apple has confirmed that. The
+    /// confirmation wakes the next alignment, which assigns the places.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (

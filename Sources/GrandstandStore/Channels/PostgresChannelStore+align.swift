@@ -96,7 +96,7 @@ extension PostgresChannelStore {
             """
     }
 
-    /// Gives up a channel that Apple lost, if it has an event, so that the event can get another.
+    /// Gives up an event's channel that Apple no longer has, so that the event can get another.
     private static func replaceMissing(now: Date) -> PostgresQuery {
         """
         update channels c set state = 'deleted', changed_at = \(now), next_attempt_at = null,
@@ -105,7 +105,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Gives up intents that are not needed, or not yet because their opening was moved. An intent that Apple was asked
+    /// Deletes intents that are not needed, or not yet, because the opening was moved. An intent that Apple was asked
     /// to create stays.
     private static func dropIntents(now: Date) -> PostgresQuery {
         """

@@ -150,7 +150,7 @@ private struct Tally {
             } else if state.countsAgainstQuota {
                 closesAt = nil
             } else {
-                // It was made for no event, and failed or got lost: nothing creates it again.
+                // A channel without an event that failed or is missing is not created again.
                 return
             }
         }

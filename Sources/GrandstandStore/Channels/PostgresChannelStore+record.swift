@@ -99,7 +99,7 @@ extension PostgresChannelStore {
         }
     }
 
-    /// A refusal is logged once for each reason, however often it is repeated.
+    /// A refusal is logged once for each reason, even if it is repeated.
     private static func isNews(_ outcome: ChannelOutcome, _ task: ChannelTask) -> PostgresQuery {
         "\(outcome.answer.status != nil && outcome.answer.canonicalReason != task.channel.reason)"
     }
@@ -142,7 +142,7 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Keeps an ID that Apple issued to a call whose lease had ended. The creation was settled without it, so nobody
+    /// Stores an ID that Apple issued to a call whose lease had ended. The creation was settled without it, so nobody
     /// uses the channel. It is deleted, unless the ledger has it.
     private static func keepLate(
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection

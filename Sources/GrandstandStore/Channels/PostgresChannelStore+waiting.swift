@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Creations that wait for their next attempt, or for a place of Apple's to become free.
+/// Creations that wait for their next attempt, or for a free place at Apple.
 extension PostgresChannelStore {
     /// Makes the app's creations that wait for their next attempt due now.
     ///
@@ -30,7 +30,7 @@ extension PostgresChannelStore {
     /// Records that Apple has no place left. Other creations that wait are tried no earlier than the one that was
     /// refused.
     ///
-    /// - Parameter askAgainAt: when that one is tried again; `nil`: a caller asked for it, and it is not tried again.
+    /// - Parameter askAgainAt: when it is tried again; `nil`: never, because a caller asked for it.
     static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> [PostgresQuery] {
         [
             """
@@ -44,7 +44,7 @@ extension PostgresChannelStore {
         ]
     }
 
-    /// Records that Apple made a channel. If Apple had no place before, all creations that wait for one are due now.
+    /// Records that Apple created a channel. If Apple had no place before, all creations that wait for one are due now.
     static func hasRoom(_ app: AppEnvironment, now: Date) -> PostgresQuery {
         """
         with had as (

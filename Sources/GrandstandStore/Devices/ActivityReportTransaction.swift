@@ -47,7 +47,7 @@ struct ActivityReportTransaction: Sendable {
     /// Records reports in order. Several reports of one activity become one: the last report, with the last token and
     /// the last channel that they have.
     ///
-    /// - Throws: `Problem.contention` if other transactions were in the way several times in a row.
+    /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row.
     func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
         for _ in 0..<Self.attempts {
             do {

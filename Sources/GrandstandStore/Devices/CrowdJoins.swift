@@ -129,7 +129,7 @@ enum CrowdJoins {
         return members
     }
 
-    /// Removes the due members of a lane from the queue, because there is nothing to send to them.
+    /// Removes the due members of a lane from the queue when there is nothing to send to them.
     static func forget(_ lane: Int, _ claim: LaneClaim) -> PostgresQuery {
         """
         delete from fan_out_queue

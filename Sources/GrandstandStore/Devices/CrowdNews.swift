@@ -13,10 +13,10 @@ struct CrowdNews {
 
     /// Reads the newest content or the end from the lanes of an audience.
     ///
-    /// Where the update is shown already, it changes nothing, because its timestamp is the last one. A start that was
+    /// An activity that already shows the update does not change, because the timestamp is the same. A start that was
     /// sent after the content may show a later timestamp. Both are lower than the timestamp of every later update.
     ///
-    /// - Returns: `nil`: there is nothing, it is of no more use, or it is too large for a token.
+    /// - Returns: `nil`: there is nothing, it is too late, or it is too large for a token.
     static func read(
         lane: Lane, lead: Lane, now: Date, on connection: PostgresConnection
     ) async throws -> CrowdNews? {

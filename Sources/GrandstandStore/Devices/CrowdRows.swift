@@ -150,8 +150,8 @@ enum CrowdRows {
         "(select * from activities where id = any(\(ids)) offset 0)"
     }
 
-    /// Gives the lanes of an event's crowds the attributes of the audiences that they stand beside now
-    /// (`AudienceColumns.ofCrowd`). The lanes must be locked.
+    /// Copies to the lanes of an event's crowds the attributes of their present audiences (`AudienceColumns.ofCrowd`).
+    /// The lanes must be locked.
     static func follow(of key: String) -> PostgresQuery {
         """
         update lanes l set (\(AudienceColumns.followed)) = (\(AudienceColumns.followed(of: "u")))

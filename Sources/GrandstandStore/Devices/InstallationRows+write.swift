@@ -144,7 +144,8 @@ extension InstallationRows {
                 select id from installations where app = t.app and installation = t.new offset 0) n
             """
         return [
-            // Runs that were closed lately may begin again: they were stopped, or their event was declared again.
+            // Runs that were closed recently may open again: a stopped start may be resumed, or an event declared
+            // again.
             """
             insert into starts (run, installation, state, reason, at)
             select r.id, n.id, s.state, s.reason, s.at from \(pairs)

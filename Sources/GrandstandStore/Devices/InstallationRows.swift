@@ -19,7 +19,7 @@ enum InstallationRows {
         }
     }
 
-    /// One statement, so that an installation's row, tokens and topics are of one moment.
+    /// One statement, so that an installation's row, tokens and topics are consistent.
     static func load(_ names: Names) -> PostgresQuery {
         """
         select i.id, i.app, i.installation, i.secret_hash, i.sequence, i.system_version, i.app_version, i.locale,

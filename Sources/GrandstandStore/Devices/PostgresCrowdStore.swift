@@ -4,7 +4,7 @@ package import Grandstand
 internal import Postgres
 
 /// Broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`, `activities`,
-/// `lanes` and `deliveries`. A lane's row is locked before anything of it changes, as for channels. A lane's lease is
+/// `lanes` and `deliveries`. A lane's row is locked before any of its data changes, as for channels. A lane's lease is
 /// for one shard.
 package struct PostgresCrowdStore: ShardStore {
     let database: Database
@@ -206,8 +206,9 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Members that are tried again, and when. A push that APNs did not take is repeated at its time, one that was not
-    /// sent at once. At least one attempt is counted, because members without an attempt are those that rest.
+    /// Members that are tried again, and when. A push that APNs did not accept is repeated after a delay; one that was
+    /// not sent is repeated at once. At least one attempt is counted, because members without an attempt are those that
+    /// rest.
     private static func again(
         _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
     ) -> [(activity: Int, attempts: Int, at: Date)] {

@@ -26,7 +26,7 @@ package struct PostgresInstallationStore: InstallationStore {
     /// - Parameters:
     ///   - database: has `connections` connections with the outbox's session settings.
     ///   - reading: other connections for statistics; `nil`: the same.
-    ///   - mostNew: installations of one app that may be new in an hour; `nil`: any number.
+    ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
     ///   - outages: is told when the loops cannot be woken.
     package init(
         _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: OutageLog? = nil
@@ -38,7 +38,7 @@ package struct PostgresInstallationStore: InstallationStore {
         let transaction = RegistrationTransaction(
             database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
-        // A database that is away is away for every item.
+        // If the database is unreachable, it is unreachable for every item.
         let isEveryones: @Sendable (any Error) -> Bool = { error in
             guard let problem = error as? Problem else { return false }
             return problem.kind == .storeUnavailable && problem != .contention

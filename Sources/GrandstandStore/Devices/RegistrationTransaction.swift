@@ -16,7 +16,7 @@ struct RegistrationTransaction: Sendable {
     let database: Database
     let numbers: AppNumbers
     let wakeUps: WakeUps
-    /// Installations of one app that may be new in an hour; `nil`: any number.
+    /// The most new installations of one app in an hour; `nil`: any number.
     let mostNew: Int?
 
     /// The most attempts of a transaction that conflicts with others.
@@ -25,7 +25,7 @@ struct RegistrationTransaction: Sendable {
     /// Registers in order. Most registrations are repetitions: they are read without a lock, and nothing is written.
     /// The others are decided again under locks.
     ///
-    /// - Throws: `Problem.contention` if other transactions were in the way several times in a row.
+    /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
         var register = try InstallationRows.register(
             try await database.query(InstallationRows.load(Self.names(all))))

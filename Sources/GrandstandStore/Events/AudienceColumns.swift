@@ -20,7 +20,7 @@ enum AudienceColumns {
     static let ofLane = list(idNames + laneNames)
     /// Of the row of a crowd's lane.
     static let ofCrowd = list(idNames + crowdNames)
-    /// The columns that a crowd's lane takes over when another audience stands for its variant.
+    /// The columns that a crowd's lane takes over when its variant gets another audience.
     static let followed = list(["variant"] + crowdNames)
     /// Of a row of `audiences`.
     static let all = list(idNames + laneNames + ownNames)
@@ -78,9 +78,8 @@ enum AudienceColumns {
         """
     }
 
-    /// Selects the audience that the crowd of a variant stands beside: the audience of that variant or, if it was
-    /// removed, the one without a variant, else the first. It counts also after its end, because the crowd got that
-    /// end.
+    /// Selects the audience that a variant's crowd belongs to: the audience of that variant or, if it was removed, the
+    /// one without a variant, else the first. It is selected also after its end, because the crowd got that end.
     static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What happens to an event's audiences, their lanes and their channels when the event is declared again.
+/// Updates an event's audiences, their lanes and their channels when the event is declared again.
 extension PostgresEventStore {
     /// Writes the rows of `audiences` as the specification has them.
     ///
@@ -46,7 +46,7 @@ extension PostgresEventStore {
                 warnings.append(audience.warning(lost: lost))
             }
             try await LaneRows.move("\([lane])", at: now, on: connection) { $0.change(audience, at: now) }
-            // Another priority needs no other channel.
+            // A change of priority needs no other channel.
             guard audience.delivery == .channel,
                 (before.storagePolicy, before.delivery) != (audience.storagePolicy, audience.delivery)
             else { continue }
@@ -200,8 +200,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Gives an audience its former channel again, if that is not retired yet. Any other channel is made by
-    /// `ChannelStore.align`, which also retires channels that were given up.
+    /// Gives an audience its former channel again, if that is not retired yet. `ChannelStore.align` creates any other
+    /// channel, which also retires channels that were given up.
     private static func connect(
         _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -48,7 +48,7 @@ extension PostgresEventStore {
         }
     }
 
-    /// Checks an event that is over, so that its lanes take no `end`.
+    /// Checks an event that is already over, whose lanes accept no `end`.
     ///
     /// - Throws: `event-ended` if activities that got no end can be reached.
     private static func requireEnds(of key: EventKey, on connection: PostgresConnection) async throws {

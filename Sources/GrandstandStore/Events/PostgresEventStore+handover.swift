@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// Moves the messages that wait on an audience's lane to its crowd, unless the crowd has them already. The audience
+    /// Moves the messages that wait on an audience's lane to its crowd, unless the crowd already has them. The audience
     /// is reached by tokens from now on, so the crowd leads. The audience's own lane, which stays for a later channel,
     /// follows it.
     static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {

@@ -20,7 +20,7 @@ extension PostgresEventStore {
         ])
     }
 
-    /// A start that was asked for or stopped by hand stays so. A declaration without a change keeps `declared_by`.
+    /// A start that a person requested or stopped does not change. A declaration without a change keeps `declared_by`.
     private static func declare(
         _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {

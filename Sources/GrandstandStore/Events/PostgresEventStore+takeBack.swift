@@ -66,7 +66,7 @@ extension PostgresEventStore {
         var left: Set<Audience.ID> = []
         /// The broadcasts of ends that are not sent any more.
         var cancelled: Set<UUID> = []
-        /// Broadcasts that an end had superseded and that are sent after all, in order of acceptance.
+        /// Broadcasts that an end had superseded and that are now sent after all, in order of acceptance.
         var resent: [UUID] = []
         /// The audiences whose newest content must be sent once more, by the broadcast that has it.
         var news: [UUID: Set<Audience.ID>] = [:]

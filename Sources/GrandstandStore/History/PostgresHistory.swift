@@ -22,7 +22,7 @@ package struct PostgresHistory: Sendable {
         case .events: try await pruneEvents(before: cutoff, limit: limit)
         case .channels: try await pruneChannels(before: cutoff, limit: limit)
         case .lanes: try await pruneLanes(before: cutoff, limit: limit)
-        // The function adds an entry about it. Nothing else gets past the trigger that keeps the log append-only.
+        // The function adds an entry about it. The trigger that keeps the log append-only allows no other way.
         case .auditEntries:
             try await database.query(
                 "select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()) as entries"
@@ -83,8 +83,8 @@ package struct PostgresHistory: Sendable {
         )[0].decode("n")
     }
 
-    /// Makes the planner read the oldest rows by their index, in its order, until there are enough. With statistics
-    /// that are out of date it would read and sort all rows in each step.
+    /// Makes the planner read the oldest rows in the order of their index, until there are enough. With statistics that
+    /// are out of date it would read and sort all rows in each step.
     private static let inOrder: PostgresQuery = """
         select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
         """
@@ -136,8 +136,8 @@ package struct PostgresHistory: Sendable {
         }
     }
 
-    /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, may be being made
-    /// there or was deleted lately, and while a message waits.
+    /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, is perhaps being
+    /// created there, or was deleted recently, and while a message waits.
     private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
         """
         select e.key from events e

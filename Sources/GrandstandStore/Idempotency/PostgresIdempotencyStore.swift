@@ -154,15 +154,15 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     private func conclude(
         _ answer: KeptAnswer, _ seal: Seal, isReplay: Bool
     ) async -> IdempotentOutcome {
-        // The work was done, so it is not reported as failed if the answer cannot be kept. Its resource is noted
-        // already.
+        // The work is done, so it does not count as failed if the answer cannot be stored. Its resource is already
+        // recorded.
         try? await Self.keep(answer, seal, on: database)
         return IdempotentOutcome(answer: answer, isReplay: isReplay)
     }
 
-    /// Gives the name back after a failure, so that the next request may try at once. A resource that was begun stays
-    /// noted; without one, the name is free for any request. If the database is away, this is repeated in the
-    /// background until the lease is over.
+    /// Gives the name back after a failure, so that the next request may try at once. A resource whose creation has
+    /// begun stays recorded; without one, any request may use the name. If the database is away, this is repeated in
+    /// the background until the lease is over.
     private func release(_ seal: Seal, leasedUntil: Date?) async {
         let release: PostgresQuery = """
             with freed as (

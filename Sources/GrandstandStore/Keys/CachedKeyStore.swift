@@ -8,9 +8,9 @@ internal import Synchronization
 /// on every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then
 /// only look things up.
 ///
-/// A secret that memory does not have may belong to a key that was made a moment ago. The database is asked for such
-/// secrets together, in one query at a time. Many wrong keys make the queries larger, not more; a right one among them
-/// only waits for its turn.
+/// A secret that is not in memory may belong to a key that was just created. The database is asked for such secrets
+/// together, in one query at a time. Many wrong keys make the queries larger, not more; a valid one among them only
+/// waits for its turn.
 package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private struct State {
         var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
@@ -21,7 +21,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         var isBehind = true
         /// Counts changes and readings. A result that was read in an earlier epoch may be out of date.
         var epoch = 0
-        /// Hashes that the database did not know a moment ago, and until when they count as wrong.
+        /// Hashes that the database did not know, and until when they count as wrong.
         var unknown: [SecretHash: Date] = [:]
     }
 
@@ -193,8 +193,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return issued
     }
 
-    /// Makes a change take effect here as soon as it is committed; elsewhere it does when it is announced. Questions
-    /// that were asked before it are out of date.
+    /// Makes a change take effect here as soon as it is committed; elsewhere it does when it is announced. Results of
+    /// queries from before the change are ignored.
     private func forget(_ id: UUID) {
         store.database.afterCommit { [self] in
             state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
