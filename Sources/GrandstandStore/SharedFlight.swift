@@ -1,12 +1,12 @@
 internal import Grandstand
 internal import Postgres
 
-/// Answers to expensive questions that many callers ask. For each question one answer is made at a time, and callers
-/// that ask meanwhile share the next one. So an answer was begun at most `age` before its question. After an answer the
+/// Answers to expensive questions that many callers ask. Each question is worked on once at a time, and callers that
+/// ask meanwhile share the next answer. So an answer was begun at most `age` before its question. After an answer the
 /// work rests for as long as it took, a second at most, so the cost is bounded however many ask.
 ///
 /// A caller waits no longer than its `PostgresPatience`; the work continues. From then on the answer is late: all
-/// callers that ask until it is there share it, and it is kept for as long as it took. So a count that takes longer
+/// callers that ask before it is ready share it, and it is kept for as long as it took. So a count that takes longer
 /// than a call may wait reaches callers that ask again.
 package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     package typealias Work = @Sendable () async throws -> Answer
@@ -42,7 +42,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
 
     /// - Parameters:
     ///   - age: how long before its question an answer may have begun.
-    ///   - rest: waits for so long.
+    ///   - rest: waits for the given time.
     package init(
         age: Duration = .zero,
         rest: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }

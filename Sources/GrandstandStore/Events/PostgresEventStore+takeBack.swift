@@ -147,7 +147,7 @@ extension PostgresEventStore {
         for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
     }
 
-    /// Withdraws ends of which nothing was sent to anybody, as other broadcasts are withdrawn.
+    /// Withdraws ends that were sent to nobody, as other broadcasts are withdrawn.
     private static func withdraw(
         _ ends: Set<UUID>, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -7,11 +7,11 @@ enum ReachColumns {
 
     static func read(_ row: PostgresRow) throws -> AppReach {
         guard let names = try row.decode([String]?.self, "apps") else { return .all }
-        // Names that this build cannot read give access to nothing.
+        // Names that this build cannot parse give access to nothing.
         return .only(Set(names.compactMap(BundleID.init)))
     }
 
-    /// The condition that a row reaches nothing beyond `reach`.
+    /// The condition that a row's apps are all within `reach`.
     static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
         // Webhooks are bound to apps alone, and so are keys that manage keys.
         guard reach.eventKeyPrefix == nil else { return "false" }
@@ -23,7 +23,7 @@ enum ReachColumns {
 
     /// The apps by their registered names. They are locked, so that they stay registered until this transaction ends.
     ///
-    /// - Throws: what `refusal` makes of the first that is not registered.
+    /// - Throws: the result of `refusal` for the first app that is not registered.
     static func registered(
         _ apps: [BundleID], on connection: some PostgresQuerying, orThrow refusal: (BundleID) -> Problem
     ) async throws -> Set<BundleID> {

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A message as the table `deliveries` has it. Only this file names its columns, except SQL that decides by one.
+/// A row of the table `deliveries`. Only this file names its columns, except SQL with a condition on one.
 struct DeliveryRow {
     let lane: Int
     let message: LaneMessage

@@ -2,18 +2,19 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A lane as the table `lanes` has it. Only this file names the columns that a message's way changes, except SQL that
-/// decides by one. `AudienceColumns` has the columns of its audience.
+/// A row of the table `lanes`. Only this file names the columns that messages change, except SQL with a condition on
+/// one. `AudienceColumns` has the columns of its audience.
 ///
 /// A message that is sent as soon as it is accepted writes its lane once: its settlement changes nothing here. So a
 /// lane of a channel or a token is leased only while a message of it is under way, whatever `leased_until` says. It has
-/// no due time then, because an index would have to follow. When the lease ends, the lane is found by that message
-/// (`PostgresOutbox.adopt`).
+/// no due time then, because each change would also change an index. When the lease ends, the lane is found by that
+/// message (`PostgresOutbox.adopt`).
 struct LaneRow {
     let lane: Lane
-    /// When a dispatcher is to look at it.
+    /// When a dispatcher must claim it.
     private let due: Date?
-    /// `nil`: it does not change. Without a message that waits no rank is needed, and an index would have to follow.
+    /// `nil`: it does not change. Without a waiting message no rank is needed, and each change would also change an
+    /// index.
     private let rank: Int?
 
     init(_ lane: Lane, at now: Date) {
@@ -46,7 +47,7 @@ struct LaneRow {
             .init("stored_until") { $0.lane.storedUntil },
         ])
 
-    /// Whether the row needs no update. A lease that was given back need not be written.
+    /// Whether the row needs no update. The end of a lease need not be written.
     func isSame(_ before: LaneRow) -> Bool {
         !lane.kind.isCrowd && due == before.due && (lane.lease == nil || lane.lease == before.lane.lease)
             && Self.columns.isSame(self, before)

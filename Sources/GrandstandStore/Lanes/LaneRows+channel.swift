@@ -4,12 +4,12 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// Locks lanes, gives them a channel or takes theirs away, and writes them back. This includes what no message
-    /// changes: the audience's attributes, and until when a channel that was given up is needed.
+    /// Locks lanes, connects them to a channel or disconnects them, and writes them back. This includes columns that no
+    /// message changes: the audience's attributes, and until when a disconnected channel is needed.
     ///
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
-    ///   - verb: changes a lane and returns the result of `Lane.disconnect`; `nil` if no channel is given up.
+    ///   - verb: changes a lane and returns the result of `Lane.disconnect`; `nil` if no channel is disconnected.
     static func move(
         _ ids: PostgresQuery, at now: Date, on connection: PostgresConnection, _ verb: (inout Lane) -> Date?
     ) async throws {
@@ -45,7 +45,7 @@ extension LaneRows {
     static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
         let changed = zip(lanes, loaded).filter { $0.audience != $1.audience }.map(\.0)
         guard !changed.isEmpty else { return [] }
-        // Their rows of audiences were written before.
+        // The rows of `audiences` were written before.
         return [
             """
             update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
@@ -54,7 +54,7 @@ extension LaneRows {
         ]
     }
 
-    /// Writes to channels until when their lanes know that devices need them.
+    /// Writes to channels until when devices need them, as their lanes know it.
     private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
         let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
         return """

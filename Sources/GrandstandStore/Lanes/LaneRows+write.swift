@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// The statements that write lanes back as they were decided: the messages that changed, then the lanes that did.
+    /// The statements that write decided lanes back: first the changed messages, then the changed lanes.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
@@ -13,7 +13,7 @@ extension LaneRows {
         var (messages, messagesBefore): ([DeliveryRow], [DeliveryRow]) = ([], [])
         var (rows, rowsBefore): ([LaneRow], [LaneRow]) = ([], [])
         for (lane, before) in zip(lanes, loaded) {
-            // A verb appends messages and changes them; it removes none.
+            // A decision appends and changes messages, but removes none.
             for (message, old) in zip(lane.messages, before.messages)
             where message != old || message.state == .sending && lane.lease?.until != before.lease?.until {
                 messages.append(DeliveryRow(message, of: lane))
@@ -47,7 +47,7 @@ extension LaneRows {
         }
     }
 
-    /// Locks lanes, changes them and writes them back, for transactions that do more than that.
+    /// Locks lanes, changes them and writes them back, as a part of a larger transaction.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func change(
@@ -61,8 +61,8 @@ extension LaneRows {
         try await connection.pipeline(write(lanes, loaded: loaded, at: now))
     }
 
-    /// Extends a replica's leases, of those lanes that nobody else has locked. A lane that it does not hold keeps its due
-    /// time.
+    /// Extends a replica's leases, of those lanes that nobody else has locked. A lane that the replica does not hold
+    /// keeps its due time.
     static func extendLeases(
         of ids: [Int], replica: UUID, until leasedUntil: Date, in database: Database
     ) async throws {

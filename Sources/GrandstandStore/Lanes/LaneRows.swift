@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Lanes and their messages as the tables `lanes` and `deliveries` have them. They are locked, loaded and written back
-/// by key; new messages are appended (`LaneRows+write`). In between, `Lane` decides.
+/// Lanes and their messages in the tables `lanes` and `deliveries`. They are locked, loaded and written back by key;
+/// new messages are appended (`LaneRows+write`). In between, `Lane` decides.
 enum LaneRows {
     /// Locks lanes in order of their IDs, then loads them with their unsettled messages. Separate statements load them,
     /// so that they see what was committed while the locks were waited for, also of channels and messages.
@@ -51,7 +51,7 @@ enum LaneRows {
                     d.lane = any(\(ids)) and (d.settled_at is null or d.broadcast_id = \(broadcast)
                         or exists (select from chain c where c.lane = d.lane and c.broadcast = d.broadcast_id))
                     """,
-                // History that was deleted is not shown again.
+                // Deleted history is not shown again.
                 contentBefore: "(select id from broadcasts where id = d.content_before)"))
             """,
         ]

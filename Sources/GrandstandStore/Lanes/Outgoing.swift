@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The requests to APNs for the messages that lanes took. Contents and addresses are read once it is known which
+/// The requests to APNs for the messages that lanes accepted. Contents and addresses are read once it is known which
 /// messages are sent.
 struct Outgoing {
     /// Each with its lane.

@@ -8,14 +8,14 @@ enum TokenLanes {
     /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_736
 
-    /// For transactions that take a push. It is held until the commit, so that none of these lanes is deleted
-    /// meanwhile, not even one that was there before and has no push yet.
+    /// For transactions that accept a push. The lock is held until the commit, so that no lane is deleted meanwhile,
+    /// not even one that has no push yet.
     static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
 
     private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 
-    /// Makes the lanes that do not exist yet; in one order, so that two transactions that make the same lanes do not
-    /// deadlock. Its rows have the `id` of each new lane, because the decision may need none of them (`unmake`).
+    /// Creates the missing lanes, in one order, so that two transactions with the same lanes do not deadlock. Its rows
+    /// have the `id` of each new lane, because the decision may need none of them (`unmake`).
     static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         insert into lanes (kind, bundle_id, environment, storage_policy, token)
@@ -29,7 +29,7 @@ enum TokenLanes {
         """
     }
 
-    /// Deletes lanes that this transaction made and took no push for.
+    /// Deletes lanes that this transaction created without accepting a push.
     static func unmake(_ lanes: [Int]) -> PostgresQuery { "delete from lanes where id = any(\(lanes))" }
 
     /// The query for the lanes' IDs; each lane is looked up by its key.
@@ -60,8 +60,8 @@ enum TokenLanes {
         return states
     }
 
-    /// Deletes those of these lanes, with their tokens, that have no push left. The lock keeps others from making a
-    /// push meanwhile.
+    /// Deletes those of these lanes, with their tokens, that have no push left. The lock prevents that another
+    /// transaction adds a push meanwhile.
     static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([

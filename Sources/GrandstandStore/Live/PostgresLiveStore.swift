@@ -9,8 +9,7 @@ package struct PostgresLiveStore: Sendable {
 
     package init(_ database: Database) { self.database = database }
 
-    /// The boards of these events, with what of them is within `reach`; an event that is not there, or out of reach, is
-    /// missing.
+    /// The boards of these events, restricted to `reach`. An event that does not exist or is out of reach is missing.
     package func boards(
         of keys: Set<EventKey>, within reach: AppReach, now: Date
     ) async throws -> [EventKey: LiveBoard] {

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Lookups' answers with the newest content, read from the database: one query at a time, with all names that were
-/// asked for meanwhile, each once. A caller gets the result of a query that began after its call, so it gets no content
-/// older than one that was accepted before. However many phones ask, the database spends a bounded part of its time on
-/// them.
+/// Lookups' answers with the newest content, read from the database: one query at a time, with all names of the calls
+/// that came meanwhile, each once. A caller gets the result of a query that began after its call, so the content is
+/// never older than the last one accepted before the call. However many phones ask, the database spends a bounded part
+/// of its time on them.
 package struct LookupContents: Sendable {
     /// The most names in one query; each may bring 5 KB.
     private static let names = 100

@@ -120,7 +120,7 @@ extension PostgresLookupSource {
     }
 
     package func tidy() async throws {
-        // At a standby, the processes that write do it.
+        // At a standby, the processes that can write delete old rows.
         if isStandby { return }
         try await database.query(
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
@@ -131,7 +131,7 @@ extension PostgresLookupSource {
 }
 
 extension LookupPosition {
-    /// A position after which nothing is new, used to ask for the journal's present position.
+    /// The end of the journal, used to ask for the journal's present position.
     static var newest: LookupPosition { LookupPosition(text: "1:1:", floor: .max) }
 }
 

@@ -41,7 +41,7 @@ package struct PostgresLookupSource: LookupSource {
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
-    /// An event without audiences has one row, too, so that a page knows its last event.
+    /// An event without audiences has one row, too, so that a page can name its last event.
     private static let joins: PostgresQuery = """
         left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
         left join lanes l on l.id = u.lane

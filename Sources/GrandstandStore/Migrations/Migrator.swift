@@ -36,8 +36,8 @@ package struct Migrator: Sendable {
     /// How the schema of a database compares with this binary.
     package enum Status: Sendable, Equatable {
         case current
-        /// The database has migrations up to `version`, which this binary does not know. But it says that this binary
-        /// may use it (`schema_compatibility`).
+        /// The database has migrations up to `version`, which this binary does not know. Its table
+        /// `schema_compatibility` allows this binary to use it.
         case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
@@ -101,8 +101,8 @@ package struct Migrator: Sendable {
     /// - Throws: `MigrationRefusal` for a database that no migration of this binary brings to its schema.
     package func migrate() async throws -> [String] {
         try await pool.withConnection { connection in
-            // Another process may be migrating a large table. Whoever waited inside PostgreSQL would hold a snapshot, and that
-            // process's `create index concurrently` would wait for it in turn.
+            // Another process may be migrating a large table. A session that waited inside PostgreSQL would hold a
+            // snapshot, and `create index concurrently` in the other process would wait for that session in turn.
             let deadline = ContinuousClock.now + waits.all
             while try await !connection.query("select pg_try_advisory_lock(\(Self.lockKey))")[0].decode(Bool.self) {
                 guard ContinuousClock.now < deadline else { throw MigrationRefusal.busy }

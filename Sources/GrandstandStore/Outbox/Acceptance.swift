@@ -5,7 +5,8 @@ internal import Postgres
 
 /// The outcome of a batch of broadcasts, decided in memory between the locks and the one write.
 ///
-/// Items are taken in order and see what the ones before them did: after an `end`, the next item finds the event over.
+/// Items are decided in order, and each sees the effects of those before it: after an `end`, the next item finds that
+/// the event is over.
 struct Acceptance {
     /// The state of a target, as far as the next item depends on it.
     struct TargetState {
@@ -35,16 +36,16 @@ struct Acceptance {
         let warnings: [String]
         /// The apps it is for.
         let apps: [BundleID]
-        /// The decision that made it, if it was made of a state.
+        /// The decision about a state from which it was made, if there was one.
         var state: StateDecision?
     }
 
-    /// When the batch is decided; an item may have come a little earlier.
+    /// When the batch is decided; an item may have arrived a little earlier.
     let now: Date
     private var targets: [BroadcastTarget: TargetState]
     /// Every lane of the targets, as it was loaded, in order of their IDs.
     private let loaded: [Lane]
-    /// The same lanes after the items so far.
+    /// The same lanes after the items decided so far.
     private(set) var lanes: [Lane]
     /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
     private let places: [Int: Int]
@@ -61,7 +62,7 @@ struct Acceptance {
     private let newest: [UUID: BroadcastContent]
     /// Lanes of audiences whose channels cannot be made, because there is no place for them.
     private let withoutPlace: Set<Int>
-    /// Places of lanes that followed their lead.
+    /// Places of lanes that were made to follow their lead.
     private var levelled: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
     private var contents: [UUID: BroadcastContent] = [:]
@@ -110,7 +111,7 @@ struct Acceptance {
 
     /// Decides one item that came at `now`; a refusal changes nothing.
     ///
-    /// - Parameter state: the decision that made it of a state; `nil`: it was not made of one.
+    /// - Parameter state: the decision about the state from which it was made; `nil`: it was not made from a state.
     mutating func add(
         _ intake: BroadcastIntake, at now: Date, state: StateDecision? = nil, plan: DeliveryPlanning
     ) throws(Problem) -> Broadcast {
@@ -120,7 +121,8 @@ struct Acceptance {
         if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
-        // Anybody can report an activity with a token. A refusal for it must not keep the message from the channel.
+        // Anybody can report an activity with a token, so a refusal for its crowd must not prevent the message to the
+        // channel.
         let refused = decided.items.filter { $0.refusal != nil }
         if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
         // Only here: a variant that is removed before a scheduled broadcast's time is left out then, and the rest is
@@ -154,8 +156,8 @@ struct Acceptance {
         return broadcast
     }
 
-    /// Sends a broadcast now that was accepted earlier. A crowd that was added meanwhile and cannot take it does not
-    /// keep it from the channel.
+    /// Sends a broadcast now that was accepted earlier. A crowd that was added meanwhile and cannot take the message
+    /// does not prevent the message to the channel.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         let decided = try decide(scheduled.intake, at: now, plan)
         promoted[scheduled.id] = decided.request.payload

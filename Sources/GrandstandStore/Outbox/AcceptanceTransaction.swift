@@ -34,7 +34,7 @@ struct AcceptanceTransaction: Sendable {
 
     /// Accepts calls in order, in one transaction.
     ///
-    /// - Returns: for each item its broadcast; `nil`: a state that brought nothing new.
+    /// - Returns: for each item its broadcast; `nil`: a state that changed nothing.
     func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast?, Problem>]] {
         let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
         let isJoined = database.isJoined
@@ -58,7 +58,8 @@ struct AcceptanceTransaction: Sendable {
             return (results, acceptance)
         } closing: { _, acceptance in
             let statements = PostgresOutbox.statements(acceptance)
-            // A state that brings nothing new writes nothing: the commit that ends its locks need not wait for the disk.
+            // A state that changes nothing writes nothing, so the commit that ends its locks need not wait for the
+            // disk.
             return statements.isEmpty && !isJoined ? ["set local synchronous_commit to off"] : statements
         } _: { work, rows in
             let (results, acceptance) = work

@@ -2,8 +2,8 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// Broadcasts as the table `broadcasts` has them. Only this file names its columns, except SQL that decides by one.
-/// Other statements change rows later.
+/// Rows of the table `broadcasts`. Only this file names its columns, except SQL with a condition on one. Other
+/// statements change rows later.
 enum BroadcastRows {
     private typealias Column = Columns<Acceptance.BroadcastRow>.Column
 
@@ -67,7 +67,7 @@ enum BroadcastRows {
 }
 
 extension PostgresRow {
-    /// The request as it was made, off the columns of `broadcasts`.
+    /// The request as it was made, from the columns of `broadcasts`.
     func request(bodyLimit: Int = APNsLimits.broadcastPayload) throws -> BroadcastRequest {
         let content = try content()
         var request = BroadcastRequest(
@@ -79,7 +79,7 @@ extension PostgresRow {
         return request
     }
 
-    /// The organiser's part of the message, off the columns of `broadcasts`.
+    /// The organiser's part of the message, from the columns of `broadcasts`.
     func content() throws -> BroadcastContent {
         let payload = BroadcastPayload(
             event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,

@@ -15,7 +15,7 @@ extension BroadcastTarget {
         }
     }
 
-    /// The problem of a target that takes nothing more.
+    /// The problem of a target that is over.
     var over: Problem {
         switch self {
         case .event(let key):

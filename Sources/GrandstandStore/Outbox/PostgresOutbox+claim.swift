@@ -50,9 +50,9 @@ extension PostgresOutbox {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Makes lanes due whose message a replica left under way; they wait since the end of the lease. While a message is
-    /// under way its lane has no due time, so that a message that is sent directly changes no index of its lane
-    /// (`LaneRow`).
+    /// Makes lanes due again if a dead replica left their message in progress; they have waited since the end of the
+    /// lease. While a message is under way its lane has no due time, so that a message that is sent directly changes no
+    /// index of its lane (`LaneRow`).
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
         update lanes set due_at = leased_until where id = any(array(
@@ -101,9 +101,9 @@ extension PostgresOutbox {
         """
     }
 
-    /// Locks due lanes, in order of ranks. Each app that has some gets an equal share of the room. Room that an app
-    /// leaves goes to the next claim, which follows at once. If there are more apps than places, chance decides, not
-    /// the alphabet.
+    /// Locks due lanes, in order of ranks. Each app with due lanes gets an equal share of the places. Places that an
+    /// app does not use go to the next claim, which follows at once. If there are more apps than places, the choice is
+    /// random, not alphabetic.
     ///
     /// - Returns: the statement; its rows have `id`.
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
@@ -145,8 +145,8 @@ extension PostgresOutbox {
             """
     }
 
-    /// Locks due lanes of apps that APNs throttles, as many as may send. They take turns by the time since which they
-    /// wait. Lower ranks count as if they waited since later, so lanes without alerts wait longer, by at most
+    /// Locks due lanes of apps that APNs throttles, as many as may send now. They take turns by the time since which
+    /// they wait. Lower ranks count as if they waited since later, so lanes without alerts wait longer, by at most
     /// `patience` seconds.
     private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
         let limits = claim.limits.filter { $0.allowance > 0 }

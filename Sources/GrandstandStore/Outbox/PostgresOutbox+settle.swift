@@ -6,13 +6,13 @@ internal import Postgres
 /// One verdict to record.
 struct SettleCall: Sendable {
     let delivery: ClaimedDelivery
-    /// `nil`: the message is given back unsent.
+    /// `nil`: the message was not sent.
     let settlement: Settlement?
     let replica: UUID
     let now: Date
 }
 
-/// The transactions that give leased lanes back.
+/// The transactions that end the leases of lanes.
 struct Settling: Sendable {
     let dispatch: Database
 
@@ -47,7 +47,7 @@ struct Settling: Sendable {
         }
     }
 
-    /// Gives lanes back without sending; the attempts do not count.
+    /// Ends the leases of lanes without sending; the attempts do not count.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -108,7 +108,7 @@ struct Settling: Sendable {
         var doubts: [UUID: String] = [:]
     }
 
-    /// Seconds after a wrong doubt in which a channel is not checked again.
+    /// Seconds after an unfounded doubt in which a channel is not checked again.
     private static let doubtRest: TimeInterval = 30
 
     /// Records that APNs refused messages because of these channels. A reconciliation checks them, because one refusal

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// A withdrawal undoes a broadcast of which nothing was sent, as if it had never been accepted. It takes the locks of
-/// an acceptance, in their order, so it runs before or after a claim of its lanes, never at the same time.
+/// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. It takes the locks of an
+/// acceptance, in their order, so it runs before or after a claim of its lanes, never at the same time.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
@@ -36,7 +36,7 @@ extension PostgresOutbox {
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
             let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
-            // It was cancelled before, and its lanes may have got other messages since.
+            // It was already cancelled, and its lanes may have got other messages since.
             guard !withdrawn.isEmpty else { return (true, []) }
             try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
             // It was the last end of a cancelled event: nothing is sent in its place.

@@ -6,7 +6,8 @@ internal import Postgres
 /// The outbox in the tables `broadcasts`, `deliveries` and `lanes`.
 ///
 /// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
-/// locked the lane's row first, in order of lane IDs, so that each statement after it sees what the others left.
+/// locked the lane's row first, in order of lane IDs, so that each later statement sees what other transactions have
+/// committed.
 package struct PostgresOutbox: Outbox {
     /// For accepting single broadcasts and moving scheduled ones to their lanes: never more transactions at a time than
     /// `acceptConnections`, so none waits for a connection.
@@ -83,10 +84,10 @@ package struct PostgresOutbox: Outbox {
     /// as they are now. A cached plan may be from a time when there was little in the tables, when reading a whole
     /// table was as good as looking a row up: claims took 2 s each in the first burst after some quiet updates.
     ///
-    /// With few rows planning takes longer than the statement, so these statements keep one plan. They are written such
-    /// that any plan, even one for empty tables, reads by key what it was asked for and nothing else: every join with a
-    /// large table names the rows once more (`and l.id = any(…)`). Otherwise PostgreSQL may read the whole table, and
-    /// with hundreds of rows compare all with all (a settlement of 9,000 took a minute).
+    /// With few rows planning takes longer than the statement, so these statements keep one plan. They are written so
+    /// that any plan, even one for empty tables, reads only the rows it needs, by key: every join with a large table
+    /// names the rows once more (`and l.id = any(…)`). Otherwise PostgreSQL may read the whole table, and with hundreds
+    /// of rows compare all with all (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
         select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
@@ -140,7 +141,7 @@ package struct PostgresOutbox: Outbox {
 
     /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first later one with a message for
     /// the lane, if it existed when the delivery was superseded. One that was scheduled before is not found, and then
-    /// none is named.
+    /// the result is null.
     private static let successor: PostgresQuery = """
         (select n.id from broadcasts n
         where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)

@@ -2,8 +2,8 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Wakes the loops by NOTIFY after a commit, never with more than one statement at a time. Topics that come while one
-/// is under way go with the next.
+/// Wakes the loops by NOTIFY after a commit, never with more than one statement at a time. Topics that come while a
+/// statement is in progress go with the next one.
 ///
 /// The NOTIFY is not in the transaction that has the work, because it takes a lock on the whole database until the
 /// commit is on disk, so commits could not share a flush (16 connections made 1,200 commits a second with it, 6,800

@@ -10,7 +10,7 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
     package func agree(
         on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int
     ) async throws -> SharedProviderToken {
-        // The row's lock lets one offer win; the second finds a token issued after `limit` and keeps it.
+        // The row's lock admits one offer at a time; the second finds a token issued after `limit` and uses that.
         let rows = try await database.transaction { connection in
             let written = try await connection.query(
                 """

@@ -13,7 +13,7 @@ extension PostgresReconciliationStore {
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
             var done = Set<Int>()
             var deletions: [ChannelTask] = []
-            // One statement for each kind of action, whatever their number.
+            // One statement for each kind of action, for any number of actions.
             for group in Dictionary(grouping: actions.enumerated(), by: \.element.name).values {
                 let (places, tasks) = try await step.perform(group.map { ($0.offset, $0.element) }, on: connection)
                 done.formUnion(places)
@@ -36,7 +36,7 @@ extension PostgresReconciliationStore {
     }
 }
 
-/// The statements of the actions. Each changes a channel only if it still is as the action found it.
+/// The statements of the actions. Each changes a channel only if its state is still the one that the action expects.
 private struct Step {
     let run: ReconciliationRun
     let audit: AuditRows

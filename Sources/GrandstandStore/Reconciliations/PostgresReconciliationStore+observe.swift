@@ -37,7 +37,7 @@ extension PostgresReconciliationStore {
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
             let fresh = unknown.subtracting(seen.map(\.channelID)).sorted()
-            // A channel that a newer list than this one was the first to have is kept.
+            // A channel that a newer list was the first to have is kept.
             let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
             try await Self.note(
                 fresh: fresh, gone: gone, of: app, seenAt: seenAt,
@@ -57,7 +57,7 @@ extension PostgresReconciliationStore {
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
             // A newer list was recorded meanwhile.
             guard let row = rows.first else { return }
-            // A channel that is known already keeps its first sight.
+            // A channel that is already known keeps the time of its first sight.
             try await Self.note(
                 fresh: listing.channelIDs, gone: [], of: app, seenAt: seenAt,
                 lackedAt: try row.decode(Date?.self, "lacked_at"), on: connection)

@@ -35,8 +35,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
-    /// `doubtInterval`: the least seconds from a run to the next that is only for doubts. `doubtRest`: seconds until a
-    /// doubt that a run could not resolve is checked again.
+    /// `doubtInterval`: the shortest time from a run to the next run that is only for doubts, in seconds. `doubtRest`:
+    /// seconds until a doubt that a run could not resolve is checked again.
     private static let doubtInterval: TimeInterval = 2
     private static let doubtRest: TimeInterval = 30
 

@@ -3,7 +3,7 @@ package import Grandstand
 internal import JSON
 internal import Postgres
 
-/// Starts that somebody asks for or stops by hand.
+/// Starts that a person requests or stops.
 extension PostgresStartStore {
     @discardableResult
     package func startNow(
@@ -19,7 +19,7 @@ extension PostgresStartStore {
                     "The start of \(key) could be sent until \(RFC3339.text(window?.until ?? now)). Declare the event with "
                         + "a later until, or a later endsAt.")
             }
-            // It was asked for before and runs, so nothing changes.
+            // It was already requested and runs, so nothing changes.
             guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
             try await connection.pipeline([
                 """

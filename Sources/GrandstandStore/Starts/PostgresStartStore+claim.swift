@@ -84,7 +84,7 @@ extension PostgresStartStore {
         let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
             .sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
-            // The broadcast was withdrawn a moment ago.
+            // The broadcast has just been withdrawn.
             try await connection.query(idle(run, until: later(than: claim.at)))
             return nil
         }
@@ -105,10 +105,10 @@ extension PostgresStartStore {
         return nil
     }
 
-    /// When a run that waits for an audience is looked at again.
+    /// When a run that waits for an audience is due again.
     static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
 
-    /// A run with nothing to do is looked at once a minute: no signal comes when its event ends.
+    /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
     /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so they may
@@ -162,7 +162,7 @@ extension PostgresStartStore {
         """
     }
 
-    /// Records that nothing is left to send, if that is so.
+    /// Records that nothing is left to send, if nothing is.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
         update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
