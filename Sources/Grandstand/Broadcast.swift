@@ -62,7 +62,7 @@ package struct Broadcast: Sendable, Hashable {
     package var by: String?
     /// The actor that withdrew it; `nil`: it was not withdrawn, or the actor was not recorded.
     package var withdrawnBy: String?
-    /// The outcome of the state that this broadcast was made of; `nil`: the organiser sent a broadcast, not a state.
+    /// The outcome of the state that became this broadcast; `nil`: the organiser sent a broadcast, not a state.
     package var outcome: StateOutcome?
     /// The index in the content type's `rings` of the rule that matched; `nil`: none did.
     package var rule: Int?

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Withdraws a broadcast of which nothing was sent, as if the lane had never got it. The content before it is the
+    /// Withdraws a broadcast that was sent to nobody, as if the lane had never got it. The content before it is the
     /// newest again. If it superseded an update, the update is sent. If it had fenced the lane, the lane takes messages
     /// again, unless its audience was removed or its event cancelled.
     ///

@@ -46,8 +46,8 @@ package protocol Outbox: Sendable {
     /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
     func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast of which nothing was sent, and logs the actor. The content before it is the newest again.
-    /// If it had superseded an unsent update, that update is sent. If it had ended an event or a lane, this is undone.
+    /// Withdraws a broadcast that was sent to nobody, and logs the actor. The content before it is the newest again. If
+    /// it had superseded an unsent update, that update is sent. If it had ended an event or a lane, this is undone.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast. A single push does not count as
     ///   one.

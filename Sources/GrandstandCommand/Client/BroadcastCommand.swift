@@ -155,7 +155,7 @@ struct PushCommand: AsyncParsableCommand, Noun, Shown, Deletable {
     static let id: ArgumentHelp = "The push's ID."
     static let show = Verb<ID<Self>, _>("get", "Shows a push and its state.") { .getPush($0.id) }
     static let delete = Verb<ID<Self>, _>(
-        "cancel", "Withdraws a push of which nothing was sent.", aliases: ["delete"]
+        "cancel", "Withdraws a push that was not sent yet.", aliases: ["delete"]
     ) { .cancelPush($0.id) }
 
     struct Send: ParsableArguments, Shown {

@@ -58,7 +58,7 @@ struct BroadcastOperations: Sendable {
         return broadcast
     }
 
-    /// Withdraws a broadcast of which nothing has been sent yet.
+    /// Withdraws a broadcast that was sent to nobody yet.
     ///
     /// - Throws: `broadcast-not-found`, `forbidden`, `broadcast-sent`.
     func cancel(_ id: UUID, _ caller: Caller) async throws {

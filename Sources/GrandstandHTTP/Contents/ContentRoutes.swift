@@ -6,7 +6,7 @@ internal import GrandstandStore
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps/{bundleId}/contents`: the content types that an app can decode, and when their alerts ring.
+/// `/v1/apps/{bundleId}/contents`: the content types that an app can decode, and which changes send an alert.
 struct ContentRoutes: Sendable {
     let contents: ContentOperations
 

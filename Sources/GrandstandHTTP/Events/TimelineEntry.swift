@@ -14,7 +14,7 @@ struct TimelineEntry: Sendable {
     let state: String
     /// `scheduled` or `cancelled`; `nil` for every other state.
     let unusual: String?
-    /// Of a message that was made of a state: what the state came to, and by which rule.
+    /// For a message that was made from a state: the state's outcome, and the rule that matched.
     let told: String?
     /// The key that asked for it, by its name.
     let by: String

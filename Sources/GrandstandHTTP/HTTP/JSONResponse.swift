@@ -5,7 +5,7 @@ internal import JSON
 internal import NIOCore
 
 extension Response {
-    /// A JSON answer: what openapi.yaml says of the resource.
+    /// A JSON answer with a resource of openapi.yaml.
     static func json(
         _ value: some ContractValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
