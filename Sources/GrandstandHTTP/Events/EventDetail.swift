@@ -156,8 +156,8 @@ struct EventDetail: ConsolePage {
                     [.state(start.report.state.rawValue)] + (start.report.waitingFor.map { [.words($0.words)] } ?? [])
                 }, count("Followers") { $0.followers },
                 count("Accepted") { $0.accepted }, count("Confirmed") { $0.confirmed },
-                count("Rejected") { $0.rejected }, count("Unknown") { $0.unknown }, count("To go") { $0.pending },
-                Column("None for") { [.words(Self.ineligible($0.report.counts))] },
+                count("Rejected") { $0.rejected }, count("Unknown") { $0.unknown }, count("Pending") { $0.pending },
+                Column("No start for") { [.words(Self.ineligible($0.report.counts))] },
                 Column("Reasons") { start in
                     let reasons = start.report.byReason.sorted { $0.key < $1.key }
                     return [.words(reasons.map { "\(Wording.number($0.value)) \($0.key)" }.joined(separator: ", "))]
