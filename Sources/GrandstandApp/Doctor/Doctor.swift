@@ -22,7 +22,7 @@ package struct Doctor: Sendable {
         self.logger = logger
     }
 
-    /// Runs all checks in order. Checks that need an earlier failed check are `skipped`.
+    /// Runs all checks in order. If a check failed, later checks that depend on it are `skipped`.
     ///
     /// - Parameter app: check only this app at Apple; `nil`: every registered app.
     package func run(app: BundleID? = nil) async -> DoctorReport {

@@ -47,7 +47,7 @@ enum MetricCatalog {
             "Channels and tokens whose messages wait because APNs throttles the app; absent while it does not."),
         .init(
             "grandstand_send_waiting_oldest_seconds", .gauge, labels: app + ["api"],
-            "Longest wait among them; absent while APNs does not throttle the app."),
+            "Longest wait of such a channel or token; absent while APNs does not throttle the app."),
         .init(
             "grandstand_reconciliation_age_seconds", .gauge, labels: app,
             "Seconds since the last complete reconciliation, or since the app was registered."),
