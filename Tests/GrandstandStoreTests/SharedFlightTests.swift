@@ -5,12 +5,12 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Costly questions that many ask.
+/// Expensive queries that many callers share.
 @Suite(.timeLimit(.minutes(1)))
 struct SharedFlightTests {
     private struct Refused: Error {}
 
-    /// A question whose answers are let through one by one: each says how many there were.
+    /// A query whose answers the test releases one by one. Each answer is its number.
     private final class Costly: Sendable {
         let answers: SharedFlight<String, Int>
         private let count = Atomic(0)
@@ -18,7 +18,7 @@ struct SharedFlightTests {
         let rested = AsyncStream<Void>.makeStream()
         private let begun = AsyncStream<Void>.makeStream()
 
-        /// - Parameter resting: a rest ends when `rested` says so.
+        /// - Parameter resting: whether each pause lasts until the test calls `rested`.
         init(resting: Bool = false, age: Duration = .zero) {
             let end = rested.stream
             answers =
@@ -30,7 +30,7 @@ struct SharedFlightTests {
             try await answers.answer("a") { await self.answer() }
         }
 
-        /// Asks as a caller that has no time to wait.
+        /// Calls without time to wait.
         func askHastily() async -> Problem.Kind? {
             await PostgresPatience.$current.withValue(PostgresPatience(silence: .zero, limit: .zero)) {
                 do {

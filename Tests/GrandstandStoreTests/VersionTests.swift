@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Of two writers at a time, one is refused.
+/// If two callers write at the same time, one is refused.
 @Suite(.timeLimit(.minutes(2)))
 struct VersionTests {
     /// How many of these tries were not refused as `version-mismatch`.

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// One table per vocabulary, read both ways: Swift enums, Postgres types and drawings list the same words.
+/// Swift enums, Postgres types and drawings list the same words, compared in both directions.
 struct VocabularyTests {
     @Test func `every Postgres enum has the cases of its Swift enum in the same order`() async throws {
         func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
@@ -93,7 +93,7 @@ struct VocabularyTests {
         let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
             Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
         }
-        // The third, of connections, is APNsClient's.
+        // The third drawing, of connections, is tested in APNsClientTests.
         #expect(
             drawings.prefix(2) == [
                 Set(Channel.State.allCases.map(\.rawValue)), Set(Delivery.State.allCases.map(\.rawValue)),

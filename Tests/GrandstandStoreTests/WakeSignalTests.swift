@@ -8,7 +8,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct WakeSignalTests {
-    /// Runs `body` with both topics' wake-ups, after the first, which says that listening has begun.
+    /// Runs `body` with both topics' wake-ups, after the first one, which means that listening has begun.
     private func withWakes(
         _ body: (
             Stores, inout AsyncStream<Void>.AsyncIterator, inout AsyncStream<Void>.AsyncIterator

@@ -6,11 +6,11 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Keys and scopes at the gate. Which operation wants which scope, the contract says.
+/// Checks of keys and scopes before a route. The contract says which scope an operation needs.
 struct AccessTests {
     private static let scopes: [[Contract.Scope]] = [[], [.organise, .operate]] + Contract.Scope.allCases.map { [$0] }
 
-    /// A call that is no operation of the contract.
+    /// A call that is not an operation of the contract.
     private static func it(_ scopes: [Contract.Scope]) -> Contract.Operation {
         Contract.Operation("it", "GET", "/v1/apps/{bundleId}/it", scopes: scopes, query: [], keepsAnswers: false)
     }
@@ -31,7 +31,7 @@ struct AccessTests {
             #expect(answer.headers[.wwwAuthenticate] == "Bearer")
         }
         for scope in APIKey.Scope.allCases {
-            // A device's key does what devices do, and lookups.
+            // A device key may use the operations for devices, and lookups.
             let mayPass =
                 wanted.isEmpty
                 ? scope != .device
@@ -74,7 +74,7 @@ struct AccessTests {
         let world = RouteWorld(others: [
             Route(Self.it([])) { _, _ in throw Problem(.notFound, "It is not there.") }
         ])
-        // A problem's body has the ID, and IDs that the server makes differ in length.
+        // The body contains the request ID, whose length varies if the server made it.
         let named = ["X-Request-Id": "head"]
         let (get, head) = (
             try await world("GET", path, headers: named), try await world("HEAD", path, headers: named)
@@ -95,7 +95,7 @@ struct AccessTests {
     ) async throws {
         let answer = try await RouteWorld()(method, path)
         #expect(answer.status == 405)
-        // An answer to HEAD has no body to say it in.
+        // An answer to HEAD has no body, so it cannot give the reason.
         #expect(answer.slug == (method == "HEAD" ? nil : "method-not-allowed"))
         #expect(answer.headers[.allow]?.split(separator: ", ").map(String.init).sorted() == allowed)
     }

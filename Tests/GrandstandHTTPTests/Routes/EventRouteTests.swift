@@ -159,7 +159,7 @@ struct EventRouteTests {
         #expect(answer.status == 200, "\(answer.text)")
         var expected = try #require(before)
         expected.name = "Cup"
-        // Shown like this if nothing is declared.
+        // The answer's form if nothing is declared.
         expected.metadata = Array("{}".utf8)
         #expect(stored.current?.specification == expected)
     }
@@ -204,7 +204,7 @@ struct EventRouteTests {
 
     @Test func `a patch of a missing event, or of one out of reach, is refused`() async throws {
         #expect(try await StoredEvent(nil).world("PATCH", Self.path, "{}").slug == "event-not-found")
-        // With a condition, too, an event of another app is answered as one that does not exist.
+        // Also with `If-Match`, an event of another app is answered like one that does not exist.
         for tag in ["*", "\"99\""] {
             let missing = try await StoredEvent(nil).world(
                 "PATCH", Self.path, "{}", headers: ["If-Match": tag], as: "gs_stadium")

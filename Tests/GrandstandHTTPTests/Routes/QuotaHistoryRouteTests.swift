@@ -84,7 +84,7 @@ struct QuotaHistoryRouteTests {
                 let answer = try await world("GET", "/v1/quotas/history?step=\(text)")
                 #expect(answer.json["step"] as? Int == seconds, "\(text)")
             }
-            // What is older than the fine samples comes by the hour, and years by the day.
+            // Beyond the five-minute samples there is one value for each hour, and for years one for each day.
             let week = try await world("GET", "/v1/quotas/history?from=2026-11-14T00:00:00Z")
             #expect(week.json["step"] as? Int == 3_600)
             let year = try await world("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z")

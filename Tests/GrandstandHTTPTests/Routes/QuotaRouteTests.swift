@@ -8,7 +8,7 @@ internal import Testing
 
 /// `/v1/quotas`.
 struct QuotaRouteTests {
-    /// Two apps, in no order.
+    /// Two apps, not sorted.
     private static func world() -> RouteWorld {
         var world = RouteWorld()
         world.channels.count = {

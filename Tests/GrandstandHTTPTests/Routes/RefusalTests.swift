@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Faults of requests, with their places, found before any call.
+/// Faults in requests, reported with their places before a port is called.
 struct RefusalTests {
     private static let broadcasts = "/v1/events/derby/broadcasts"
     private static let event = "/v1/events/new"

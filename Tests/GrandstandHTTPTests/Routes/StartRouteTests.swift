@@ -23,7 +23,7 @@ struct StartRouteTests {
         event(#""startsAt": "2026-11-21T20:45:00Z", "start": {\#(members)}"#)
     }
 
-    /// An event as it is read of a body and shown again.
+    /// An event, read from a request's body and shown again.
     private static func declared(_ body: [UInt8]) async throws -> RouteWorld.Answer {
         var world = RouteWorld()
         world.events.save = { specification, _, _ in

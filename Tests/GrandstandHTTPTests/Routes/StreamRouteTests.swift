@@ -48,7 +48,7 @@ struct StreamRouteTests {
         #expect(full.status == 503)
         #expect(full.slug == "stream-unavailable")
         #expect(full.headers[.retryAfter] == "2")
-        // HEAD takes no place.
+        // HEAD does not count as a stream.
         let head = try await world("HEAD", Self.path)
         #expect(head.status == 200 && head.headers[.contentType] == "text/event-stream")
     }

@@ -11,10 +11,10 @@ internal import Synchronization
 
 @testable internal import GrandstandHTTP
 
-/// The console's pages behind their router, with no socket and no server around it. Some ports are functions; the stores
-/// are on a database (`withConsole`).
+/// The console's pages behind their router, without a socket and a server. Some ports are functions; the stores use a
+/// database (`withConsole`).
 struct ConsoleWorld {
-    /// The one that is away answers nobody.
+    /// The stand-in for a database that does not answer.
     var database = Database.away
     var apps = FakeApps()
     var channels = FakeChannels()
@@ -29,8 +29,8 @@ struct ConsoleWorld {
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
         ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
     }
-    /// Whose key a secret is. A secret is the words of its key's scopes, `operate-organise`; one that ends in `@` is of
-    /// the app com.example.Stadium alone.
+    /// The caller of a secret. A secret consists of its key's scopes, such as `operate-organise`; one that ends in `@`
+    /// belongs to a key of the app com.example.Stadium only.
     var identify: @Sendable (String) throws -> APIKey = { secret in
         let words = secret.split(separator: "-").map { APIKey.Scope(rawValue: String($0.filter { $0 != "@" })) }
         guard !words.isEmpty, words.allSatisfy({ $0 != nil }) else {
@@ -43,11 +43,11 @@ struct ConsoleWorld {
             createdAt: Samples.now, revokedAt: nil)
     }
 
-    /// What was carried out once, by its name.
+    /// The answers of actions that were carried out, by idempotency key.
     let done = Done()
-    /// Who is signed in.
+    /// The sessions.
     let sessions = FakeConsoleSessions()
-    /// Actions of a test's own, beside the console's.
+    /// Actions of the test, in addition to the console's.
     var others: [ActionRoute] = []
     /// Answers `/console/live`.
     var watch: @Sendable (LiveSubject, @escaping @Sendable () async -> Bool) throws -> Response = { _, _ in
@@ -57,7 +57,7 @@ struct ConsoleWorld {
 
     private static let ids = Mutex<[String: UUID]>([:])
 
-    /// Stays the same for a secret.
+    /// The same for each use of a secret.
     static func id(of secret: String) -> UUID {
         ids.withLock { ids in
             let id = ids[secret] ?? UUID()
@@ -66,7 +66,7 @@ struct ConsoleWorld {
         }
     }
 
-    /// The session of who signed in with `secret`, begun just now; it has no key if the secret has none.
+    /// A session of `secret` that began just now; without a key if the secret has none.
     func session(_ secret: String) -> SessionSecret {
         let session = SessionSecret()
         let key = try? identify(secret)
@@ -85,22 +85,22 @@ struct ConsoleWorld {
         var cookie: String? { headers[.setCookie] }
     }
 
-    /// Opens a page, signed in with `secret`; `nil`: not at all.
+    /// Opens a page, signed in with `secret`; `nil`: not signed in.
     func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
         try await send(.get, path, session: secret.map { session($0) }, headers: headers)
     }
 
-    /// Opens a page in a session that there is.
+    /// Opens a page in an existing session.
     func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws -> Answer {
         try await send(.get, path, session: session, headers: headers)
     }
 
-    /// Asks what opening a page would bring.
+    /// Sends a HEAD request for a page.
     func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
         try await send(.head, path, session: secret.map { session($0) })
     }
 
-    /// Sends a form as it is.
+    /// Sends a form without adding a token.
     func post(
         _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
         headers: [String: String] = [:]
@@ -166,7 +166,7 @@ struct ConsoleWorld {
     }
 }
 
-/// Runs a test with the console over a database of its own.
+/// Runs a test with the console on its own database.
 func withConsole(_ body: (inout ConsoleWorld) async throws -> Void) async throws {
     try await withDatabase {
         var world = ConsoleWorld(database: $0.database)
@@ -174,7 +174,7 @@ func withConsole(_ body: (inout ConsoleWorld) async throws -> Void) async throws
     }
 }
 
-/// Answers that are kept by name, as the idempotency store keeps them.
+/// Stores answers by name, like the idempotency store.
 final class Done: Sendable {
     private let answers = Mutex<[String: [UInt8]]>([:])
 
@@ -188,7 +188,7 @@ final class Done: Sendable {
     }
 }
 
-/// Takes down what a body writes.
+/// Records what a body writes.
 private struct Collector: ResponseBodyWriter {
     final class Bytes { var value: [UInt8] = [] }
 

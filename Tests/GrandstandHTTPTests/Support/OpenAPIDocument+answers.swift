@@ -10,7 +10,7 @@ extension OpenAPIDocument {
     static let served = OpenAPIDocument(String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
 }
 
-// What an answer owes to the contract.
+// Checks of an answer against the contract.
 extension OpenAPIDocument {
     private static let templates = served.operations.map { ($0, $0.path.split(separator: "/")) }
     private static let problem = served.schema("Problem") ?? .null
@@ -22,7 +22,7 @@ extension OpenAPIDocument {
         let path = String(uri.prefix { $0 != "?" })
         let isHead = method == "HEAD"
         let operation = operation(isHead ? "GET" : method, path)
-        // What an idempotency store kept is a test's own.
+        // The test itself made the answers that an idempotency store returns.
         if answer.headers[.idempotentReplayed] != nil { return [] }
         if answer.headers[.contentType] == "application/problem+json" {
             return faults(ofProblem: answer, isHead: isHead)
@@ -70,7 +70,7 @@ extension OpenAPIDocument {
         }?.0
     }
 
-    /// A problem has the title, a status and the members of its kind, and nothing else.
+    /// A problem has the title, a status and the members of its kind, and no others.
     private static func faults(ofProblem answer: RouteWorld.Answer, isHead: Bool) -> [String] {
         guard !isHead else { return [] }
         guard let value = try? YAML(json: Data(answer.body)) else { return ["it is no JSON"] }

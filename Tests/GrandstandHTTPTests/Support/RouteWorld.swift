@@ -16,14 +16,14 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Every route of a server, behind the router, the gate and the middleware that it has: no socket. Some ports are
-/// functions; the stores are on a database (`withRoutes`).
+/// Every route of a server behind its router, its access checks and its middleware, without a socket. Some ports are
+/// functions; the stores use a database (`withRoutes`).
 struct RouteWorld {
-    /// The one that is away answers nobody.
+    /// The stand-in for a database that does not answer.
     var database = Database.away
     var apps = FakeApps()
     var events = FakeEvents()
-    /// Where lookups find events: nothing is in memory.
+    /// The source of lookups, with an empty cache.
     var lookups = Silence()
     var starts = FakeStarts()
     var channels = FakeChannels()
@@ -40,7 +40,7 @@ struct RouteWorld {
     /// Counts over all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
     var views = Self.views()
-    /// Routes of a test's own, beside the API's.
+    /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     var pages: MountedPages?
 
@@ -70,14 +70,14 @@ struct RouteWorld {
             id: UUID(), name: "test", scopes: scopes, reach: reach, prefix: "gs_", createdAt: now, revokedAt: nil)
     }
 
-    /// Live views that nobody feeds.
+    /// Live views that get no updates.
     static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
         LiveViews(
             store: PostgresLiveStore(.away), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
             now: { now }, logger: logger)
     }
 
-    // Never closed, for it is never opened; contexts want one to belong to.
+    // It is never opened, so it need not be closed. A request's context requires a channel.
     private static let channel = NIOAsyncTestingChannel()
 
     struct Answer {
@@ -91,9 +91,9 @@ struct RouteWorld {
         var items: [[String: Any]] { json["items"] as? [[String: Any]] ?? [] }
         /// The last part of a problem's `type`.
         var slug: String? { (json["type"] as? String)?.split(separator: "/").last.map(String.init) }
-        /// What a problem says.
+        /// The `detail` of a problem.
         var detail: String { json["detail"] as? String ?? "" }
-        /// The places a problem points at.
+        /// The pointers of a problem's `errors`.
         var pointers: [String] {
             (json["errors"] as? [[String: Any]])?.compactMap { $0["pointer"] as? String } ?? []
         }
@@ -181,7 +181,7 @@ struct RouteWorld {
     }
 }
 
-/// Runs a test with the routes over a database of its own.
+/// Runs a test with the routes on its own database.
 func withRoutes(_ body: (inout RouteWorld) async throws -> Void) async throws {
     try await withDatabase {
         var world = RouteWorld(database: $0.database)

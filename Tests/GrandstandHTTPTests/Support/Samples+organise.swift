@@ -12,7 +12,7 @@ extension Samples {
         ContentPreview(AppPreview(compact: "{{home}} – {{away}}", expanded: "{{minute}}′ {{t}}"))
     }
 
-    /// A message with all that it may have.
+    /// A message with every member that it may have.
     func request(_ content: String = #"{"home": 1, "away": 0}"#) throws -> BroadcastRequest {
         let text = JSONText.quoted(text)
         var request = BroadcastRequest(
@@ -32,7 +32,7 @@ extension Samples {
         return variant
     }
 
-    /// A message and what became of it.
+    /// A message and its deliveries.
     func message(_ deliveries: [Delivery], event: BroadcastPayload.Event = .update) throws -> Broadcast {
         var broadcast = broadcast(deliveries)
         broadcast.event = event

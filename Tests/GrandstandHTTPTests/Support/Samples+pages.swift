@@ -8,7 +8,7 @@ internal import PortFakes
 @testable internal import GrandstandHTTP
 
 extension Samples {
-    /// Every page there is, with something in each of its lists.
+    /// Every page, with an entry in each of its lists.
     func pages() throws -> [any ConsolePage] {
         let reading = try ReconciliationReading(try report())
         let alarmed = try ReconciliationReading(try report(alarm: .capabilityOff, found: 201))
@@ -66,7 +66,7 @@ extension Samples {
         ] + (try organisersPages())
     }
 
-    /// The overview, with something in each of its parts.
+    /// The overview, with an entry in each of its parts.
     func overview(_ quotas: [Quota]) -> Overview {
         let sample = QuotaSample(
             bundleID: bundleID, environment: .production, at: Self.now.addingTimeInterval(-300), used: 5, reserved: 0,
@@ -105,7 +105,7 @@ extension Samples {
             nextAttemptAt: Self.now, settledAt: Self.now, status: 503, reason: text)
     }
 
-    /// The frame of a page, with everything it may have.
+    /// The frame of a page, with everything that it can contain.
     func frame(_ page: any ConsolePage, bound: Bool = true) -> Frame {
         let visitor = Visitor(key: apiKey(bound: bound), path: "/console/events/derby")
         let refresh = Refresh(

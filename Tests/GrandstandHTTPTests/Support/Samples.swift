@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Values for pages; `text` stands wherever people or Apple write what they like.
+/// Values for pages. `text` stands for all texts that people or Apple choose.
 struct Samples {
     var text = "Derby"
 

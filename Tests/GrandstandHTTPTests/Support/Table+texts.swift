@@ -1,7 +1,7 @@
 @testable internal import GrandstandHTTP
 
 extension Table {
-    /// What stands in a column, row by row.
+    /// The texts of a column, row by row.
     func texts(_ label: String) -> [String] {
         rows.map { row in
             (row.cells.first { $0.label == label }?.pieces ?? []).map(\.text).joined(separator: " ")

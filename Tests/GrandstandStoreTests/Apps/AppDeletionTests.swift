@@ -7,10 +7,10 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The end of an app that has a history.
+/// The deletion of an app that has a history.
 @Suite(.timeLimit(.minutes(3)))
 struct AppDeletionTests {
-    /// Every table that has something of an app.
+    /// Every table with rows that belong to an app.
     private static let tables = [
         "app_environments", "audiences", "channels", "lanes", "deliveries", "installations", "start_tokens", "follows",
         "activities", "fan_outs", "fan_out_queue", "starts", "receipts", "device_accounts", "reconciliations",
@@ -154,7 +154,7 @@ struct AppDeletionTests {
                             bundleID: app, environment: .production, storagePolicy: .noMessageStored, label: nil),
                         now: stores.now, leasedUntil: stores.now)
                 } == .appNotFound)
-            // Asked for once more it goes on.
+            // A second call continues the deletion.
             try await stores.apps.delete(app)
 
             var steps = 2

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Old entries of the audit log go by one way, which says so; there is no other.
+/// Old entries of the audit log can be deleted only by `prune_audit_log`, which adds an entry about it.
 @Suite(.timeLimit(.minutes(1)))
 struct AuditHistoryTests {
     private static let day = 86_400.0

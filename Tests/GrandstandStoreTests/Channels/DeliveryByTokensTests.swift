@@ -7,7 +7,7 @@ internal import JSON
 internal import Postgres
 internal import Testing
 
-/// An audience that is reached by tokens has no channel, and nobody waits for one.
+/// An audience that is reached by tokens has no channel, and nothing waits for one.
 struct DeliveryByTokensTests {
     private static func audience(_ delivery: Audience.Delivery) throws -> Audience {
         var audience = try Audience.sample()

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The forecast comes true.
+/// Compares forecasts with what happens afterwards.
 @Suite(.timeLimit(.minutes(5)))
 struct ForecastSimulationTests {
     /// A season of a few events in every situation, then the forecast, then hours pass and nothing unforeseen happens:

@@ -48,7 +48,7 @@ struct OverdueTests {
         }
     }
 
-    /// Whether the clock closed the event.
+    /// Whether the server closed the event by itself.
     private func isClosed(_ stores: Stores, _ key: String = "match-1") async throws -> Bool {
         try await stores.align()
         return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
@@ -84,7 +84,7 @@ struct OverdueTests {
             stores.clock.advance(by: 30 * 3_600)
             while try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) > 0 {}
             try await stores.sendOne()
-            // It counts when a message goes, not when it was accepted.
+            // The time when a message is sent counts, not the time of its acceptance.
             stores.clock.advance(by: 48 * 3_600 - 1)
             for key in ["future", "opening", "planned"] { #expect(try await !isClosed(stores, key)) }
             stores.clock.advance(by: 1)

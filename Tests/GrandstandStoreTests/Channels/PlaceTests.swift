@@ -11,7 +11,7 @@ internal import Testing
 struct PlaceTests {
     @Test func `only channels that no device needs any longer give up their places early`() async throws {
         try await withStores { stores in
-            // A stored message keeps the first; nothing was ever sent to the second.
+            // The first channel is kept because Apple stores a message for it; nothing was sent to the second.
             try await stores.open("stored")
             try await stores.accept(.end(expiresIn: 600), for: "stored")
             try await stores.sendOne()
@@ -72,7 +72,7 @@ struct PlaceTests {
             let tasks = try await stores.claimChannels()
             #expect(tasks.map(\.channel.eventKey) == [try .sample("idle-2")])
             #expect(tasks.map(\.channel.reason) == ["its place was needed"])
-            // The place is free once Apple has said so; until then no other is asked for.
+            // The place is free once Apple has confirmed the deletion; until then no other deletion is requested.
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)
             for task in tasks { try await stores.record(.deleted, of: task) }
@@ -200,7 +200,7 @@ struct PlaceTests {
             #expect(full.fullSince == start)
             #expect(full.level == .critical && full.alarms == [.quotaExhausted] && full.available == 0)
 
-            // Each quarter of a minute one asks, the first in need.
+            // One creation is tried every 15 seconds: that of the event with the most urgent need.
             for _ in 1...3 {
                 stores.clock.advance(by: 20)
                 try await stores.align()
@@ -208,7 +208,7 @@ struct PlaceTests {
                 #expect(asking.map(\.channel.eventKey) == [try .sample("event-1")])
                 for task in asking { try await refuse(task) }
             }
-            // Apple has places again: all that wait are asked for at once.
+            // Apple has places again: the creations of all waiting events begin at once.
             stores.clock.advance(by: 20)
             #expect(try await stores.provision().map(\.eventKey) == [try .sample("event-1")])
             #expect(try await quota()?.alarms == [])

@@ -30,7 +30,7 @@ struct QuotaTests {
             #expect(quota.limit == 5)
             #expect(quota.reserved == 1)
             #expect(quota.available == 1)
-            // What was deleted is no count of the app's places.
+            // Deleted channels do not count against the limit.
             #expect(quota.byState == [.active: 2, .retiring: 1, .creating: 1])
             #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
         }

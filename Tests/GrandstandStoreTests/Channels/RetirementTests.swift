@@ -21,7 +21,7 @@ struct RetirementTests {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
-            // While the end is on its way the channel is in use.
+            // While the end is being sent, the channel is in use.
             #expect(try await stores.align() == 0)
             stores.clock.advance(by: 2)
             try await stores.sendOne()

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// A season of 380 fixtures whose channels open a day before, played day by day with a clock that is held.
+/// A season of 380 fixtures whose channels open a day before, played day by day with a clock that the test sets.
 @Suite(.timeLimit(.minutes(5)))
 struct SeasonForecastTests {
     private static let limit = 300
@@ -21,7 +21,7 @@ struct SeasonForecastTests {
             try await stores.apps.put(.sample(channelLimit: Self.limit))
             let fixtures = try Self.season(from: stores.now.addingTimeInterval(3 * 86_400), days: daysBetweenRounds)
             for fixture in fixtures { try await stores.put(fixture) }
-            // Postponed fixtures take their openings with them.
+            // If a fixture is postponed, its opening moves with it.
             var moved = fixtures
             for index in stride(from: 5, to: 380, by: 40) {
                 moved[index].startsAt = moved[index].startsAt?.addingTimeInterval(3 * 86_400)

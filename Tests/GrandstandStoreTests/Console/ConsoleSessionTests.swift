@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The console's sessions, and keys by their names.
+/// The console's sessions, and keys found by name.
 @Suite(.timeLimit(.minutes(2)))
 struct ConsoleSessionTests {
     private static func id(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Activities as their apps report them.
+/// Activities that apps report.
 @Suite(.timeLimit(.minutes(2)))
 struct ActivityReportTests {
     private func inCrowd(_ phones: Phones) async throws -> Int {

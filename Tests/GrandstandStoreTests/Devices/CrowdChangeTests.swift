@@ -6,7 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Crowds whose lead changes, and what of them is taken back: who comes later gets what the others have.
+/// Crowds whose leading lane changes, and withdrawn messages to crowds: a later activity gets the same content as the
+/// others.
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdChangeTests {
     private func audiences(_ names: String?...) throws -> [Audience] { try names.map { try .sample(variant: $0) } }
@@ -17,7 +18,7 @@ struct CrowdChangeTests {
         return audience
     }
 
-    /// Somebody comes, and gets this.
+    /// A new activity joins and gets this content.
     private func join(_ token: String, _ world: CrowdWorld, gets text: String) async throws {
         try await world.show(token)
         let late = try #require(try await world.claim().first, "nothing for who came late")
@@ -42,7 +43,7 @@ struct CrowdChangeTests {
             try await send(#"{"n":1}"#, world)
             try await world.stores.put(.sample(audiences: names.map { try .sample(variant: $0) }))
             try await join("aa02", world, gets: #"{"n":1}"#)
-            // What comes and is taken back leaves the crowd what it had.
+            // A message that is sent and withdrawn leaves the crowd's content unchanged.
             world.stores.clock.advance(by: 2)
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             #expect(try await world.stores.outbox.cancel(second.id, within: .all, by: .server, now: world.now) == true)
@@ -59,10 +60,10 @@ struct CrowdChangeTests {
             try await world.show("aa01")
             try await world.stores.accept(.update(#"{"n":1}"#, audiences: [Self.tokens().id]))
             for shard in try await world.claim() { try await world.settle(shard) }
-            // The audience goes; the one of a variant stands for the app.
+            // The audience is removed; that of a variant now leads for the app.
             try await world.stores.put(.sample(audiences: audiences("de")))
             try await join("aa02", world, gets: #"{"n":1}"#)
-            // It comes back, and takes up what its crowd has.
+            // The audience returns and has its crowd's content.
             try await world.stores.put(.sample(audiences: [Self.tokens(), .sample(variant: "de")]))
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
             try await join("aa03", world, gets: #"{"n":1}"#)
@@ -73,7 +74,7 @@ struct CrowdChangeTests {
 
     @Test func `reopening an audience with tokens does not change what it keeps for a channel`() async throws {
         try await withCrowds { world in
-            // No channel is there: the second replaces the first, and goes to the crowd.
+            // There is no channel: the second message replaces the first, and is sent to the crowd.
             try await world.stores.put(.sample())
             let first = try await world.stores.accept(.update(#"{"n":1}"#))
             try await world.stores.accept(.update(#"{"n":2}"#))

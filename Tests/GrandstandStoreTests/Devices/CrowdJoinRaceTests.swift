@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Activities whose token comes beside a broadcast: they get its content once, by its shard or by themselves.
+/// Activities whose token arrives during a broadcast get its content once, either from the crowd's message or by a push
+/// of their own.
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdJoinRaceTests {
     private func waiting(_ world: CrowdWorld) async throws -> Int {
@@ -16,7 +17,7 @@ struct CrowdJoinRaceTests {
 
     private func tokens(_ shards: [CrowdShard]) -> [[String]] { shards.map { $0.members.map(\.token.hex) } }
 
-    /// A crowd of one that has had an update.
+    /// A crowd of one activity, which has had an update.
     private func begin(_ world: CrowdWorld) async throws -> Int {
         try await world.stores.open()
         let first = try await world.show("aa01")

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Activities whose token came when what the others have had gone already.
+/// Activities whose token arrived after the others had got a message.
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdJoinTests {
     private func waiting(_ world: CrowdWorld) async throws -> Int {
@@ -25,7 +25,7 @@ struct CrowdJoinTests {
             let dismissal = Int(world.now.timeIntervalSince1970) + 600
             try await world.stores.accept(.end(dismissalDate: dismissal))
             let end = try await world.stores.sendOne()
-            // The first token of the event: nobody made a crowd before.
+            // The first token of the event, so there was no crowd before.
             world.stores.clock.advance(by: 5)
             try await world.show("aa01")
             let late = try #require(try await world.claim().first)
@@ -83,7 +83,7 @@ struct CrowdJoinTests {
             try await world.settle(second, by: other)
             world.stores.clock.advance(by: CrowdJoins.pause)
             #expect(try await world.claim().first?.members.map(\.token.hex) == ["aa02"])
-            // A dead replica leaves them to the next.
+            // When a replica dies, the next one continues.
             world.stores.clock.advance(by: 10)
             #expect(try await world.claim(by: other).first?.members.map(\.token.hex) == ["aa02"])
         }
@@ -158,7 +158,7 @@ struct CrowdJoinTests {
             try await phones.put(state, of: id)
             #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
             #expect(try await phones.stores.count("select count(*) as n from fan_out_queue") == 0)
-            // An activity that is reported anew is as its phone is.
+            // An activity that is reported as new gets the content again.
             try await phones.stores.pool.query("update activities set frequent = true")
             try await phones.report(of: id, token: "dd")
             #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)

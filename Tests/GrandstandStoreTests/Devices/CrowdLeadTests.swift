@@ -10,7 +10,7 @@ internal import Testing
 /// The lanes of one audience: one leads and takes every message, the others follow it.
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdLeadTests {
-    /// More than a token takes, and not more than a channel.
+    /// More bytes than a push to a token may have, but not more than a channel's.
     private static let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
 
     @Test func `an empty crowd refuses and accepts nothing, and an end ends it, too`() async throws {
@@ -62,7 +62,7 @@ struct CrowdLeadTests {
         async throws
     {
         try await withCrowds { world in
-            // No channel is there.
+            // There is no channel.
             try await world.stores.put(.sample())
             let accepted = try await world.stores.accept(.update(#"{"n":1}"#))
             try await world.reach(by: .tokens)
@@ -74,7 +74,7 @@ struct CrowdLeadTests {
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#"{"n":1}"#))
             try await world.settle(shard)
             #expect(try await world.tokens(of: accepted).state == .accepted)
-            // And back: what came meanwhile is known there, too.
+            // Back again: the channel's lane also has what was accepted meanwhile.
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             try await world.reach(by: .channel)
             #expect(try await world.lookup()?.contentState == Array(#"{"n":2}"#.utf8))
@@ -112,9 +112,9 @@ struct CrowdLeadTests {
             try await world.stores.put(.sample(audiences: [tokens, try .sample("com.example.Other")]))
             try await world.stores.accept(.update(#"{"n":1}"#, audiences: [tokens.id]))
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
-            // Nobody is there to send it to.
+            // There is no recipient.
             #expect(try await world.claim().isEmpty)
-            // The newest content outlives its history.
+            // The newest content is kept when the history is deleted.
             let history = PostgresHistory(Database(world.stores.pool))
             world.stores.clock.advance(by: 86_400)
             try await world.stores.accept(.update(#"{"n":2}"#, audiences: [try .sample("com.example.Other")]))

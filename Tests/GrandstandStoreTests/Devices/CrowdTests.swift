@@ -33,7 +33,7 @@ struct CrowdTests {
             #expect(tokens.state == .accepted)
             let counts = try #require(tokens.counts)
             #expect((counts.total, counts.accepted, counts.pending) == (5, 5, 0))
-            // The channel's own message is not a matter of the crowd's.
+            // The message to the channel does not count for the crowd.
             #expect(try await world.stores.claim().count == 1)
         }
     }
@@ -155,7 +155,7 @@ struct CrowdTests {
             #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":7}"#))
             #expect(!String(decoding: late.body, as: UTF8.self).contains("Goal"))
             #expect(late.priority == .powerAware)
-            // What APNs did not take, or nobody sent, is not forgotten.
+            // Messages that APNs refused or that were not sent still count.
             try await world.settle(late) { _ in nil }
             world.stores.clock.advance(by: 10)
             try await world.settle(try #require(try await world.claim().first))
@@ -219,7 +219,7 @@ struct CrowdTests {
             for shard in try await world.claim() { try await world.settle(shard) }
             world.stores.clock.advance(by: 1)
             let third = try await world.stores.accept(.update(#"{"n":3}"#))
-            // Everybody has it who does not rest.
+            // Every activity whose pause is over has it.
             let tokens = try await world.tokens(of: second)
             #expect(tokens.state == .accepted)
             #expect(tokens.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 0])

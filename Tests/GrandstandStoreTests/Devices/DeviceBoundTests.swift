@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What a stranger with the key of an app can make grow, or learn.
+/// What a stranger with an app's device key can add, or find out.
 @Suite(.timeLimit(.minutes(2)))
 struct DeviceBoundTests {
     /// Receipts of an event by the sample installation, at these timestamps.
@@ -21,7 +21,7 @@ struct DeviceBoundTests {
             of: id, secret: Phones.secret, now: now)
     }
 
-    /// Receipts that were recorded before, as rows.
+    /// Rows of receipts that were recorded earlier.
     private func seed(_ count: Int, of key: EventKey, by id: InstallationID, _ phones: Phones) async throws {
         let first = Int(phones.stores.now.timeIntervalSince1970) - 10_000
         try await phones.stores.pool.query(

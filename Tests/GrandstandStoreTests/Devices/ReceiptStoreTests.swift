@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Receipts on PostgreSQL: what was sent beside what was shown.
+/// Receipts on PostgreSQL: the messages that were sent, compared with those that phones showed.
 @Suite(.timeLimit(.minutes(2)))
 struct ReceiptStoreTests {
     @Test func `receipts are compared with the sent messages by corrected clocks`() async throws {

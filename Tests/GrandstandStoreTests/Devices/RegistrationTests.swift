@@ -97,7 +97,7 @@ struct RegistrationTests {
         }
     }
 
-    /// Two stores are two replicas: no gathering makes one of what they bring.
+    /// Two stores act as two replicas, so their calls are not combined into one batch.
     @Test func `after concurrent registrations on several replicas each token has one owner`()
         async throws
     {
@@ -109,7 +109,7 @@ struct RegistrationTests {
                 for round in 0..<28 {
                     for (number, id) in ids.enumerated() {
                         let store = (round + number).isMultiple(of: 2) ? phones.store : other
-                        // Tokens wander from one to the next.
+                        // Each token moves to the next installation.
                         let token = "aa0\((round + number) % 4)"
                         group.addTask {
                             _ = try await store.put(

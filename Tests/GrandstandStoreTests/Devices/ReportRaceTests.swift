@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Reports of activities beside other writers of the same rows.
+/// Reports of activities while others write the same rows.
 @Suite(.timeLimit(.minutes(2)))
 struct ReportRaceTests {
     private static let waiting: PostgresQuery = """
@@ -91,7 +91,7 @@ struct ReportRaceTests {
                     }
                 }
                 try await until("the settlement waits") { try await phones.stores.count(Self.waiting) == 1 }
-                // Refused at once if the settlement holds it: that would be the deadlock.
+                // `nowait` fails at once if the settlement holds the lock, because that would be the deadlock.
                 try await connection.query(
                     "select from activities where id = \(rows[1]) for no key update nowait")
                 return settling
@@ -115,7 +115,7 @@ struct ReportRaceTests {
             _ = try register.put(
                 state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
                 at: phones.stores.now)
-            // The reader does not lock it, so the holder goes on.
+            // The reader does not lock the row, so the holder of the lock continues.
             try await phones.put(Phones.state(token: "bb"), of: holder)
             let changes = register.changes
             try await database.transaction { connection in

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Update tokens of an app that has several audiences in an event: each belongs to one of them.
+/// Update tokens of an app with several audiences in an event: each token belongs to one audience.
 struct VariantCrowdTests {
     private static let goal = BroadcastRequest.update(
         #"{"n":1}"#, byVariant: ["de": (#"{"n":"eins"}"#, nil), "fr": (#"{"n":"un"}"#, nil)])

@@ -72,7 +72,7 @@ struct EventTests {
                 let specification = try EventSpecification.sample(key.rawValue)
                 #expect(
                     try await problem { try await stores.events.put(specification, now: stores.now) } == .eventEnded)
-                // Cancelling what is over changes nothing and is no mistake.
+                // Cancelling an event that is over changes nothing and is not an error.
                 try await stores.events.cancel(key, now: stores.now)
             }
             #expect(try await stores.events.event(ended, now: stores.now)?.state == .ended)

@@ -10,7 +10,7 @@ internal import Testing
 /// An event that is cancelled with a last `end`.
 @Suite(.timeLimit(.minutes(2)))
 struct LastEndTests {
-    /// A moment later than what was accepted before.
+    /// Later than everything that was accepted before.
     private func cancel(_ stores: Stores) async throws {
         stores.clock.advance(by: 1)
         try await stores.events.cancel(
@@ -34,7 +34,7 @@ struct LastEndTests {
             #expect(end.text.contains(#""event":"end""#) && end.message.priority == .immediate)
             try await stores.align()
             #expect(try await stores.channel().state == .retiring)
-            // Asked again, nothing more is sent.
+            // A second call sends nothing more.
             try await cancel(stores)
             #expect(try await stores.claim().isEmpty)
             #expect(try await broadcasts(stores).map(\.event) == [.end, .update])
@@ -57,7 +57,7 @@ struct LastEndTests {
             }
             let over = try await stores.events.event(.sample(), now: stores.now)?.state
             #expect(over == (byClock ? .ended : .cancelled))
-            // Without an end it may be asked again.
+            // If no end was sent, a second call may send one.
             try await stores.events.cancel(.sample(), now: stores.now)
             let refusal = await #expect(throws: Problem.self) { try await cancel(stores) }
             #expect(refusal?.kind == .eventEnded)
@@ -103,7 +103,7 @@ struct LastEndTests {
             #expect(shard.members.count == 1)
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
             #expect(try await stores.provision().isEmpty)
-            // Asked again, it went.
+            // With the second call it was sent.
             try await cancel(stores)
         }
     }

@@ -54,7 +54,7 @@ struct LookupTests {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n": 1}"#))
-            // It waits for its turn.
+            // The message waits for its turn.
             stores.clock.advance(by: 30)
             let sent = try await stores.sendOne()
             #expect(try await lookup(stores, contentState: true)?.timestamp == sent.timestamp)

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Events that move, and lose audiences: what goes with them, and what their organisers are told.
+/// Events that move or lose audiences: the messages that change with them, and the warnings for organisers.
 @Suite(.timeLimit(.minutes(3)))
 struct MovedEventTests {
     private func put(
@@ -56,7 +56,7 @@ struct MovedEventTests {
             stores.clock.advance(by: 1)
             #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
             try await stores.sendOne()
-            // What was sent stays where it was.
+            // A message that was sent keeps its time.
             #expect(try await put(stores, startsAt: 9_999).warnings == [])
             #expect(try await stores.outbox.broadcast(accepted.id)?.sendAt == moved.sendAt)
         }
@@ -145,7 +145,7 @@ struct MovedEventTests {
             let audiences = try ["de", "en", "fr"].map {
                 Audience(id: try .sample(variant: $0), storagePolicy: .noMessageStored)
             }
-            // Nobody follows a channel that was not made yet.
+            // Nobody can follow a channel that was not created yet.
             _ = try await put(stores, startsAt: nil, audiences: audiences)
             #expect(try await put(stores, startsAt: nil, audiences: Array(audiences.prefix(2))).warnings == [])
             _ = try await put(stores, startsAt: nil, audiences: audiences)
@@ -183,7 +183,7 @@ struct MovedEventTests {
                 waiting.warnings.first?.contains("no place for the channel of com.example.Goal in production") == true)
             #expect(try await stores.outbox.broadcast(waiting.id)?.warnings == waiting.warnings)
             #expect(try await stores.accept(.update(), for: "first").warnings.isEmpty)
-            // Not made yet is not without a place.
+            // A channel that is not created yet does not mean that there is no place for it.
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             try await stores.align()
             #expect(try await stores.accept(.update()).warnings.isEmpty)

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What a key of one app reaches, by the event's audiences as they are now.
+/// What a key of one app may access, judged by the event's present audiences.
 @Suite(.timeLimit(.minutes(2)))
 struct ReachTests {
     private static let a = "com.example.A"
@@ -37,7 +37,7 @@ struct ReachTests {
         #expect(try cup.covers(event: .sample("cup.final"), of: app))
         #expect(try !cup.covers(event: .sample("cup.final"), of: app + [.sample(Self.b)]))
         #expect(try !cup.covers(event: .sample("cupfinal"), of: app))
-        // A channel without an event, and the app itself, belong to whoever reaches the whole app.
+        // A channel without an event, and the app itself, may be accessed by a key for the whole app.
         #expect(!cup.covers(event: nil, of: app))
         #expect(AppReach.only(Set(app)).covers(event: nil, of: app))
         #expect(AppReach.only(Set(app)).covers(cup) && AppReach.all.covers(cup))
@@ -72,7 +72,8 @@ struct ReachTests {
                 #expect(
                     try await declare("league.1", of: app, within: reach)?.kind == (reach == own ? nil : .forbidden))
                 guard reach == other else { continue }
-                // One that is taken and one that is free are refused in the same words, whatever version is asked for.
+                // An event key that is taken and one that is free are refused with the same words, whichever version
+                // the request names.
                 for name in ["cup.final", "cup.semi"] {
                     let conditional = try await problem {
                         try await stores.events.put(
@@ -85,7 +86,7 @@ struct ReachTests {
                 #expect(
                     taken?.detail.replacing("cup.final", with: "") == free?.detail.replacing("cup.semi", with: ""))
             }
-            // Keys that reach all apps declare what they like; a revoked key reserves nothing.
+            // Keys for all apps may declare any event; a revoked key reserves no prefix.
             #expect(try await declare("cup.third", of: Self.b, within: .all) == nil)
             _ = try await stores.keys.revoke(key.key.id, by: .commandLine, now: stores.now)
             #expect(try await declare("cup.semi", of: Self.b, within: other) == nil)
@@ -257,7 +258,7 @@ struct ReachTests {
             for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
             let own = try reach(Self.b)
             let mine = try EventSpecification.sample(audiences: audiences(Self.b))
-            // The other's creation, which is written and not committed yet.
+            // The other key's creation, written but not committed yet.
             let late = try await stores.pool.transaction { connection in
                 try await connection.query(
                     "insert into events (key, name, created_at, updated_at) values ('match-1', 'theirs', now(), now())")
@@ -285,7 +286,7 @@ struct ReachTests {
             let event = try #require(try await stores.events.event(.sample(), now: stores.now))
             #expect(event.specification.name == "theirs")
             #expect(event.specification.audiences.map(\.bundleID.rawValue) == [Self.a])
-            // Over or not, it is not told what became of it.
+            // The caller does not learn the result, whether the event is over or not.
             try await stores.events.cancel(.sample(), now: stores.now)
             for _ in 1...2 {
                 #expect(

@@ -57,7 +57,7 @@ struct SeasonTests {
             #expect(try await overdue(stores).isEmpty)
             stores.clock.advance(by: 2 * 3_600)
             #expect(try await overdue(stores) == ["late"])
-            // Their deletion is due, and is not made.
+            // Their deletion is due, but is not made.
             stores.clock.advance(by: 6 * 3_600)
             #expect(try await overdue(stores) == ["late", "ended", "cancelled"])
             while try await !stores.provision().isEmpty {}

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// An audience whose storage policy is changed is the same audience with another channel.
+/// If the storage policy of an audience changes, it is the same audience with another channel.
 struct StoragePolicyTests {
     private let stored = Result { try Audience.sample() }
     private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
@@ -43,7 +43,7 @@ struct StoragePolicyTests {
             #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
             let retired = try #require(try await stores.channels.channel(old.id, of: .sample(), in: .production))
             #expect(retired.state == .retiring)
-            // Until what APNs stores of it has expired.
+            // Until the message that APNs stores for the old channel has expired.
             #expect(retired.nextAttemptAt == first.expiresAt)
             #expect(try await entry()?.channelID == new.channelID)
             #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
@@ -159,7 +159,7 @@ struct StoragePolicyTests {
         try await withStores { stores in
             let kept = try Audience.sample("com.example.Kept")
             try await stores.put(.sample(audiences: [stored.get(), kept]))
-            // Nobody follows a channel that was not made yet.
+            // Nobody can follow a channel that was not created yet.
             #expect(try await stores.put(.sample(audiences: [unstored.get(), kept])).warnings == [])
             try await stores.provision()
             let lost = try #require(

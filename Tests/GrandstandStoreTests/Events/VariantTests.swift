@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Audiences of one app and environment that a variant tells apart: each has a lane and a channel of its own.
+/// Audiences of one app and environment with different variants: each has its own lane and channel.
 struct VariantTests {
     private static let languages = ["de", "fr", "it"]
     private static let all: [String?] = ["de", "fr", "it", nil]
@@ -26,7 +26,7 @@ struct VariantTests {
             contentState: contentState, now: stores.now)
     }
 
-    /// Apple's ID of the channel of each variant that has one to follow.
+    /// The channel ID of each variant that has a channel to follow.
     private func channels(_ stores: Stores, _ names: [String?] = Self.languages) async throws -> [String?] {
         var channels: [String?] = []
         for name in names { channels.append(try await lookup(stores, name)?.channelID) }
@@ -38,7 +38,7 @@ struct VariantTests {
             try await stores.open(audiences: audiences())
             let channels = try await channels(stores)
             #expect(Set(channels.compactMap(\.self)).count == 3)
-            // The first that was declared, in the order of now.
+            // The audience that was declared first, in the present order.
             #expect(try await lookup(stores)?.variant?.rawValue == "de")
             try await stores.put(.sample(audiences: audiences(["fr", "de", "it"])))
             #expect(try await lookup(stores)?.variant?.rawValue == "fr")
@@ -98,7 +98,7 @@ struct VariantTests {
             #expect(sent.count == 2)
             #expect(
                 sent.contains { $0.contains(#""content-state":{"n":"zwei"},"alert":{"title": "Tor!"}"#) }, "\(sent)")
-            // The other's first update gave way.
+            // The other variant's first update was replaced.
             #expect(sent.contains { $0.contains(#""content-state":{"n":2}}"#) }, "\(sent)")
         }
     }

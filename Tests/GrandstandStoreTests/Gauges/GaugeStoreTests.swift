@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What metrics tell of the database, by one replica at a time.
+/// The database's metrics, reported by one replica at a time.
 @Suite(.timeLimit(.minutes(2)))
 struct GaugeStoreTests {
     @Test func `one of two replicas has the lease until it resigns or the lease ends by the database's clock`()
@@ -89,7 +89,7 @@ struct GaugeStoreTests {
                 delivery: delivery.id, lane: delivery.lane, verdict: .accepted(APNsReceipt(requestID: nil)),
                 at: stores.now)
             try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
-            // A verdict that comes twice changes nothing.
+            // A result that is recorded twice changes nothing the second time.
             try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
             #expect(counted.withLock { all in all.compactMap(Self.state) } == [.superseded, .accepted])
         }

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Rows that are over are deleted; those that are live, wait, or are at Apple are not.
+/// Old rows that are finished are deleted. Rows that are live, wait, or still exist at Apple are kept.
 @Suite(.timeLimit(.minutes(2)))
 struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
@@ -42,7 +42,7 @@ struct LedgerHistoryTests {
         try await withStores { stores in
             let later = stores.now.addingTimeInterval(4 * Self.month)
             try await stores.open("live")
-            // Called off, and declared once more by every nightly job until its day.
+            // Cancelled, and declared again by a nightly job until its day.
             try await stores.put(.sample("called-off", startsAt: later, endsAt: later.addingTimeInterval(7_200)))
             _ = try await stores.events.cancel(.sample("called-off"), by: .server, now: stores.now)
             try await stores.open("retiring")
@@ -58,7 +58,7 @@ struct LedgerHistoryTests {
             }
             #expect(try await stores.channel(of: "retiring").state == .retiring)
 
-            // The young stays: deleted a moment ago.
+            // The row that was deleted a moment ago is kept.
             try await stores.provision()
             #expect(try await stores.channel(of: "retiring").state == .deleted)
             try await Self.prune(stores)
@@ -74,7 +74,7 @@ struct LedgerHistoryTests {
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])
             let lanes = try await stores.count("select count(*) as n from lanes")
-            // Taken away before and after its channel was there.
+            // Removed before and after its channel was created.
             try await stores.put(.sample(audiences: [.sample()]))
             try await stores.put(.sample(audiences: [.sample(), .sample("com.example.Third")]))
             try await stores.put(.sample(audiences: [.sample()]))

@@ -29,7 +29,7 @@ struct IdempotencyTests {
         KeptAnswer(status: status, body: Array(text.utf8))
     }
 
-    /// Registers an app, as work that can be seen.
+    /// Registers an app, whose row shows that the work was done.
     private static func work(_ stores: Stores, _ name: String = "com.example.Goal") async throws -> KeptAnswer {
         _ = try await stores.apps.put(.sample(name))
         return answer(UUID().uuidString)
@@ -107,7 +107,7 @@ struct IdempotencyTests {
                         do {
                             return try await replicas[n % 2].once(Self.request(), now: stores.now) {
                                 tries.rise()
-                                // What the first five were refused for is mended then.
+                                // By then the reason of the first five refusals is gone.
                                 guard tries.current > 5 else { throw Problem(.eventNotFound, "Create it first.") }
                                 done.rise()
                                 return try await Self.work(stores)
@@ -232,7 +232,7 @@ struct IdempotencyTests {
 
     // MARK: In steps
 
-    /// Makes a channel's intent, as a request in steps does.
+    /// Creates a channel's intent, as a request with several steps does.
     private static func reserve(_ stores: Stores) async throws -> UUID {
         let draft = ChannelDraft(
             bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)

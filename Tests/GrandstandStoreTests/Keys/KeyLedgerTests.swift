@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The life of keys.
+/// Creation, replacement and revocation of keys.
 struct KeyLedgerTests {
     @Test func `a key works until it expires by the database's clock`() async throws {
         try await withStores { stores in
@@ -35,7 +35,7 @@ struct KeyLedgerTests {
             #expect(new.secret != old.secret)
             #expect(try await stores.keys.authenticate(old.secret)?.replacedBy == new.key.id)
             #expect(try await stores.keys.authenticate(new.secret)?.id == new.key.id)
-            // Once replaced, never again: there would be two successors.
+            // A key that was replaced cannot be replaced again, because it would have two successors.
             let again = try await stores.keys.rotate(
                 old.key.id, overlapEnds: Date() + 60, by: .commandLine, now: Date())
             #expect(again == nil)

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// A crowd is one entry in everything that is reported.
+/// A crowd is one entry in all reports.
 @Suite(.timeLimit(.minutes(1)))
 struct CrowdEntryTests {
     @Test func `live views and webhooks count a crowd once, by its unsettled deliveries`() async throws {

@@ -16,10 +16,10 @@ internal import Testing
 struct LocalChangeTests {
     struct Change: Sendable, CustomTestStringConvertible {
         let name: String
-        /// What memory says of the event before.
+        /// The cached record of the event before the change.
         var before = "found"
         let after: String
-        /// What must stand in the answer afterwards.
+        /// What the answer must contain afterwards.
         var text = ""
         var prepare: @Sendable (Stores) async throws -> Void = { try await $0.open() }
         let make: @Sendable (Stores) async throws -> Void
@@ -86,7 +86,7 @@ struct LocalChangeTests {
             try await start()
             #expect(Self.kind(Self.known(replica)) == change.before)
             try await change.make(stores)
-            // The answer of memory by itself, if any, and the answer that a caller gets.
+            // The cached answer, if there is one, and the answer that a caller gets.
             if let known = Self.known(replica) { #expect(Self.kind(known) == change.after) }
             let (answer, freshness) = try await replica.answer(
                 topic: "com.example.goal", in: .production, .sample())
@@ -123,7 +123,7 @@ struct LocalChangeTests {
             let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
             _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
                 _ = try await keys.rotate(key.id, overlapEnds: stores.now, by: .server, now: stores.now)
-                // Somebody else's request: not a part of this transaction, which is not committed.
+                // Another caller's request, outside this transaction, which is not committed yet.
                 let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
                 #expect(meanwhile?.id == key.id)
                 return KeptAnswer(status: 201, body: [])

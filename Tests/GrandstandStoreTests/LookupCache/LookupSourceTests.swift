@@ -55,7 +55,7 @@ struct LookupSourceTests {
             heard.insert(change)
             if change.subject == .keys { break }
         }
-        // The journal says the same as the announcements.
+        // The journal contains the same changes as the announcements.
         let (changes, end) = try await source.changes(since: start)
         #expect(Set(changes) == heard)
         let rest = try await source.changes(since: end).changes
@@ -151,7 +151,7 @@ struct LookupSourceTests {
             let again = try await announced(stores) { try await stores.align() }
             #expect(again == [.event(key)])
             #expect(try #require(try await wait()?.refusal).nextAttemptAt > first.nextAttemptAt)
-            // Another place: it is being made, then made.
+            // Another channel: it is being created, then it is created.
             try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
             _ = try await announced(stores) { try await stores.provision() }
             #expect(try await wait() == ChannelWait())

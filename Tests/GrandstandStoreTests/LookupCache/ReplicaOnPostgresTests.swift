@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import GrandstandService
 @testable internal import GrandstandStore
 
-/// A replica's memory on a real database whose rows change under it.
+/// A replica's cache on a real database whose rows change.
 @Suite(.timeLimit(.minutes(3)))
 struct ReplicaOnPostgresTests {
     @Test func `after a commit both of two replicas know the change`() async throws {
@@ -121,7 +121,7 @@ struct ReplicaOnPostgresTests {
             try await withReplica(stores, source: source, pageSize: 50) { replica in
                 try await replica.waits(for: "found", of: "storm-500")
                 source.hold()
-                // A reading of everything begins and stands still after its first page.
+                // A complete reading begins and stops after its first page.
                 try await stores.pool.query("select pg_notify('grandstand_lookup', '1 events')")
                 await source.isHeld()
                 for number in stride(from: 1, through: 499, by: 2) {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// `scripts/check-migrations`: a build that does not know a migration goes on beside one that does.
+/// `scripts/check-migrations`: a build that does not know a migration still works beside one that does.
 @Suite(.timeLimit(.minutes(2)))
 struct MigrationRuleTests {
-    /// As migration 1; the rule holds for what follows.
+    /// The base, as migration 1. The rule applies to the migrations after it.
     private static let base = """
         create type colour as enum ('red');
         create type audit_action as enum ('made');
@@ -97,7 +97,7 @@ struct MigrationRuleTests {
         try await Self.check(migrations)
     }
 
-    /// Runs the script on a folder with the base and these, one after another.
+    /// Runs the script on a folder with the base and then these migrations.
     private static func check(_ migrations: [String]) async throws -> (passes: Bool, said: String) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "migrations-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -82,7 +82,7 @@ struct MigratorTests {
             #expect(try await older.status() == .refused(.ahead(version: version, least: version)))
             await #expect(throws: refusal) { try await older.migrate() }
             #expect("\(refusal)".hasSuffix("run a newer one"))
-            // One that says nothing is refused, too.
+            // A migration without an explanation is refused, too.
             try await test.pool.query("drop table schema_compatibility")
             #expect(try await older.status() == .refused(.ahead(version: version, least: nil)))
         }
@@ -143,7 +143,7 @@ struct MigratorTests {
         }
     }
 
-    /// Waits that a test can afford.
+    /// Short waits for tests.
     private static let short = Migrator.Waits(lock: .milliseconds(30), pause: .milliseconds(30), all: .seconds(60))
 
     @Test func `a long-running reader delays the migration, but nobody else`() async throws {
@@ -159,7 +159,8 @@ struct MigratorTests {
                 var words = told.stream.makeAsyncIterator()
                 let waits = await words.next()
                 #expect(waits?.contains("migration change waits for a lock") == true, "\(waits ?? "nothing")")
-                // Others read and write the table: what waits for its lock lets them pass again and again.
+                // Others read and write the table. A migration that waits for its lock lets them continue again and
+                // again.
                 for _ in 0..<5 { try await test.pool.query("update apps set name = name") }
                 return migrating
             }
@@ -179,7 +180,7 @@ struct MigratorTests {
                     create index concurrently if not exists apps_by_team on apps (team_id);
 
                     """)
-            // One that was broken off left this.
+            // An interrupted migration left this.
             try await test.pool.query("create index apps_by_name on apps (name)")
             try await test.pool.query(
                 "update pg_index set indisvalid = false where indexrelid = 'apps_by_name'::regclass")
@@ -190,7 +191,7 @@ struct MigratorTests {
                         try await Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short).migrate()
                     }
                 }
-                // What is done to the index waits for this transaction.
+                // Work on the index waits for this transaction.
                 while try await test.pool.query(
                     """
                     select from pg_stat_activity
@@ -230,7 +231,7 @@ struct MigratorTests {
         #expect(
             Migrator.compare(applied: [1: "x", 2: next.checksum, 3: "x"], with: both, least: 1)
                 == .refused(.changed(name: "0001_first")))
-        // One of ours is missing in the middle: no build made that.
+        // A migration in the middle is missing, which no build can cause.
         #expect(
             Migrator.compare(applied: [1: first.checksum, 3: "x"], with: both, least: 1)
                 == .refused(.ahead(version: 3, least: 1))

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Alerts ring while they are fresh, each once and in order, and never keep the newest state back.
+/// Alerts are sent while they are fresh, each once and in order, and never delay the newest state.
 struct AlertTests {
     private static func update(_ n: Int, alert: Bool = false, expiresIn: Int? = nil) -> BroadcastRequest {
         .update(#"{"n":\#(n)}"#, alert: alert ? #"{"title":"Goal \#(n)"}"# : nil, expiresIn: expiresIn)
@@ -118,7 +118,7 @@ struct AlertTests {
             #expect(try second.timestamp > first.timestamp)
             #expect(second.message.requestID != first.message.requestID)
             #expect(try await stores.delivery(of: goal).apnsRequestID == second.message.requestID)
-            // With nothing newer, its own time and its own words.
+            // If nothing newer exists, the message has its own timestamp and content.
             try await retry(second, after: 30, stores)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(30))
@@ -183,7 +183,7 @@ struct AlertTests {
             try await stores.accept(Self.update(1, alert: true))
             let first = try #require(try await stores.claim(lease: 5).first)
             stores.clock.advance(by: 900)
-            // Unanswered: its lease ended with its replica.
+            // No answer is known, because the lease ended with its replica.
             let second = try #require(try await stores.claim().first)
             #expect(try Self.numbers(second) == [1, 0])
             #expect(try second.timestamp > first.timestamp)
@@ -223,7 +223,7 @@ struct AlertTests {
             try await retry(first, after: 60, stores)
             stores.clock.advance(by: 60)
             #expect(try await stores.sendOne().message == first.message)
-            // A message that never left can still be withdrawn.
+            // A message that was never sent can still be withdrawn.
             #expect(try await stores.outbox.cancel(between.id, now: stores.now) == true)
             #expect(try Self.numbers(try await stores.sendOne()) == [4, 2])
         }

@@ -7,16 +7,16 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// A column that a list forgets is refused here.
+/// Finds columns that a list of columns lacks.
 struct ColumnTests {
     /// The columns of a table that no statement over its list fills, by the list's own table.
     private static let others: [String: Set<String>] = [
         "deliveries": ["id"],
-        // What a lane is made with.
+        // The columns that are written when a lane is created.
         "lanes": [
             "id", "kind", "bundle_id", "environment", "storage_policy", "variant", "priority", "token",
         ],
-        // What happens to a broadcast later.
+        // The columns that are written after a broadcast was accepted.
         "broadcasts": ["withdrawn_by", "cancelled", "shown"],
     ]
 
@@ -66,7 +66,7 @@ struct ColumnTests {
             var expected = full
             expected.id = try inserted.first?.decode(Int.self, "id")
             #expect(try await message(of: broadcast.id, stores) == expected)
-            // Each field has another value than one that is left out.
+            // Each field has a value that differs from its default.
             let blank = LaneMessage(broadcast: UUID(), expiresAt: time, requestID: UUID())
             for (field, other) in zip(Mirror(reflecting: full).children, Mirror(reflecting: blank).children)
             where !["hasContent", "dismissalDate", "settledAt"].contains(field.label) {

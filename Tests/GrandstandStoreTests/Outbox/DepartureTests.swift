@@ -7,9 +7,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What leaves with its acceptance.
+/// Messages that are claimed in the transaction that accepts them.
 struct DepartureTests {
-    /// An outbox that may send at once, beside the usual one.
+    /// An outbox that may send at once, next to one that may not.
     private func withDepartures(
         places: Int = 100, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
         _ body: (Stores, PostgresOutbox, HandDepartures) async throws -> Void
@@ -195,7 +195,7 @@ struct DepartureTests {
             }
             #expect(departures.take().isEmpty)
             #expect(try await stores.count("select count(*) as n from deliveries") == 0)
-            // The lane is as free as before.
+            // The lane can be claimed as before.
             _ = try await accept([.update()], stores, outbox)
             #expect(departures.take().count == 1)
         }
@@ -219,7 +219,7 @@ struct DepartureTests {
     @Test func `a direct send writes its lane once, and no index of it`() async throws {
         try await withDepartures { stores, outbox, departures in
             try await stores.open()
-            // The first update writes what later ones find.
+            // The first update writes rows that later updates find.
             for n in 1...2 {
                 let database = Database(stores.pool)
                 let joining = PostgresOutbox(database, departures: departures)
@@ -251,7 +251,7 @@ struct DepartureTests {
         let onTheirPage: Int
     }
 
-    /// How often rows of `lanes` were changed by `body`, in one transaction.
+    /// How often `body` changed rows of `lanes`, in one transaction.
     private func writes(
         _ stores: Stores, _ database: Database, _ body: @Sendable () async throws -> Void
     ) async throws -> Writes {

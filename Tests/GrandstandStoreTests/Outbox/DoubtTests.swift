@@ -6,9 +6,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Apple refuses a message because it does not know the channel: one refusal is a doubt, and a list decides.
+/// Apple refuses a message because it does not know the channel. One refusal is only a suspicion; Apple's list decides.
 struct DoubtTests {
-    /// What the dispatcher makes of a first refusal.
+    /// The result that the dispatcher records for a first refusal.
     private func doubt(_ stores: Stores, _ delivery: ClaimedDelivery, _ last: Bool = false) async throws {
         try await stores.settle(
             delivery, .channelDoubted(.channelGone, next: last ? nil : stores.now.addingTimeInterval(1)))
@@ -123,7 +123,7 @@ struct DoubtTests {
             #expect(try sent.timestamp > claimed.timestamp)
             #expect(try await stores.delivery(of: second).channelID == replacement.channelID)
 
-            // Listed again, after all: devices may follow it, and nobody asked Apple to delete it.
+            // The channel is in Apple's list after all: devices may follow it, and nobody asked Apple to delete it.
             let again = [other, try #require(lost.channelID), try #require(replacement.channelID)]
             #expect(try await stores.reconcile(again).actions.map(\.name) == ["release"])
             let unmanaged = try await stores.channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
@@ -144,7 +144,7 @@ struct DoubtTests {
             stores.clock.advance(by: 1)
             try await stores.lose(lost)
             try await stores.align()
-            // Another is meant to be made, and Apple was not asked yet.
+            // Another channel is to be created, and Apple was not asked yet.
             #expect(try await stores.channel().id != lost.id)
             stores.clock.advance(by: 1)
             let channelID = try #require(lost.channelID)

@@ -5,7 +5,7 @@ internal import GrandstandStore
 internal import GrandstandTestKit
 internal import Testing
 
-/// Forgotten by age, in steps.
+/// Old rows are deleted in steps.
 @Suite(.timeLimit(.minutes(1)))
 struct HistoryTests {
     @Test func `old settled broadcasts are removed, oldest first, but not waiting ones or an event's newest`()
@@ -21,7 +21,7 @@ struct HistoryTests {
                 try await stores.sendOne()
                 stores.clock.advance(by: 10)
             }
-            // Old, and not sent yet: its channel is not there.
+            // Old, but not sent yet, because its channel does not exist.
             try await stores.put(.sample("waiting"))
             let waiting = try await stores.accept(.update(), for: "waiting").id
             let cutoff = stores.now.addingTimeInterval(1)

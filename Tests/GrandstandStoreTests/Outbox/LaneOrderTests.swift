@@ -36,7 +36,7 @@ struct LaneOrderTests {
                 ).isEmpty)
             }
             try await connection.query("select from lanes where id = any(\(lanes)) order by id for no key update")
-            // The work goes on with the commit, which `closing` brings about.
+            // The work continues after the commit, which `closing` causes.
             try await connection.script("commit; begin")
             try await working
         }
@@ -54,7 +54,7 @@ struct LaneOrderTests {
         try await withStores { stores in
             let audiences = try Self.audiences()
             try await stores.open(audiences: audiences)
-            // The later half is gone; it comes back while the earlier half goes.
+            // The later half was removed; it returns while the earlier half is removed.
             try await stores.put(.sample(audiences: Array(audiences.prefix(6))))
             try await stepping(stores) {
                 try await stores.put(.sample(audiences: Array(audiences.suffix(6).reversed())))

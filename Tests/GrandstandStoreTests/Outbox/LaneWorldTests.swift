@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Invariants of a lane under acceptances, withdrawals, passing refusals and lost answers. A failure names its seed.
+/// Invariants of a lane with random acceptances, withdrawals, temporary refusals and lost answers. A failure prints its
+/// seed.
 @Suite(.timeLimit(.minutes(3)))
 struct LaneWorldTests {
     @Test func `in any history only the newest state and recent alerts are sent, and nothing withdrawn`() async throws {
@@ -21,24 +22,24 @@ struct LaneWorldTests {
                 try await world.drain()
                 seen.formUnion(world.seen)
             }
-            // Random worlds in which something never came to pass would show nothing of it.
+            // Each situation must occur in some random run; otherwise the test shows nothing about it.
             #expect(seen == Set(LaneWorld.Sight.allCases), "\(seen)")
         }
     }
 }
 
-/// One lane, and what was asked of it.
+/// One lane, and the calls that it received.
 private struct LaneWorld {
     enum Sight: CaseIterable {
-        /// An alert went with newer content than its own.
+        /// An alert was sent with newer content than its own.
         case carried
-        /// A message became another one before it was accepted.
+        /// A message was changed before it was accepted.
         case changed
-        /// An alert was too old to ring.
+        /// A message was sent without its alert, which was too old.
         case stale
-        /// Withdrawn, and not.
+        /// Withdrawals that succeeded, and that were refused.
         case withdrawn, tooLate
-        /// An update went that had been replaced by what was withdrawn.
+        /// An update was sent after the broadcast that had replaced it was withdrawn.
         case wentAfterAll
         /// An end was withdrawn.
         case reopened
@@ -46,7 +47,7 @@ private struct LaneWorld {
         case repeated
     }
 
-    /// A broadcast, by the number that its content and its alert have.
+    /// A broadcast, identified by the number in its content and its alert.
     private struct Order {
         let broadcast: Broadcast
         let expiresAt: Date
@@ -66,11 +67,11 @@ private struct LaneWorld {
     private var messages: [UUID: ClaimedDelivery] = [:]
     private var lastContent = 0
     private var lastTimestamp = 0
-    /// Numbers that left in a message.
+    /// Numbers that were sent in a message.
     private var sent: Set<Int> = []
     private var rung: Set<Int> = []
     private(set) var seen: Set<Sight> = []
-    /// What happened, for the fault's sake.
+    /// The steps so far, printed with a failure.
     private var story: [String] = []
 
     init(_ stores: Stores, seed: UInt64) {
@@ -94,7 +95,7 @@ private struct LaneWorld {
         }
     }
 
-    /// Histories that seldom come about by chance: an update that goes after all, an alert that is too old at last.
+    /// Sequences that seldom occur by chance: an update that is sent after all, an alert that becomes too old.
     mutating func close() async throws {
         if seed.isMultiple(of: 2) {
             for _ in 1...2 { try await accept(.update(content)) }
@@ -105,7 +106,7 @@ private struct LaneWorld {
         }
     }
 
-    /// Apple is well: everything that is left goes.
+    /// Apple accepts everything from now on, so all waiting messages are sent.
     mutating func drain() async throws {
         if let underWay { stores.clock.advance(by: max(0, underWay.until.timeIntervalSince(stores.now))) }
         underWay = nil
@@ -268,7 +269,7 @@ private struct LaneWorld {
     }
 }
 
-/// SplitMix64, so that a seed is a case.
+/// SplitMix64, so that a seed always gives the same run.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

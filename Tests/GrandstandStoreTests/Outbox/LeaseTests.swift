@@ -103,7 +103,7 @@ struct LeaseTests {
             stores.clock.advance(by: 1)
             let again = try await stores.sendOne()
             #expect(again.message.channelID == (try await stores.channel()).channelID)
-            // The old one may have got it: to the new one it is another message.
+            // The old channel may have got the message. For the new channel it is a different message.
             #expect(again.message.requestID != claimed.message.requestID)
             #expect(try again.timestamp > claimed.timestamp)
         }

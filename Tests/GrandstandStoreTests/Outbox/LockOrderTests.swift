@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Lanes are locked before channels: a settlement that doubts its channel has the lane when it writes the channel.
+/// Lanes are locked before channels: a settlement that suspects its channel has already locked the lane when it writes
+/// the channel.
 @Suite(.timeLimit(.minutes(2)))
 struct LockOrderTests {
     enum Writer: CaseIterable {
@@ -46,7 +47,7 @@ struct LockOrderTests {
                         where datname = current_database() and wait_event_type = 'Lock'
                         """) > 0
                 }
-                // Refused at once if somebody holds it: that would be the deadlock.
+                // `nowait` fails at once if another transaction holds the lock, because that would be the deadlock.
                 try await connection.query(
                     "select from channels where id = \(channel.id) for no key update nowait")
                 return writing

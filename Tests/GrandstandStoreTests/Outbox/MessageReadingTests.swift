@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What people read of broadcasts: contents, answers, what took whose place; and what one would come to.
+/// What people see of broadcasts: contents, answers and replaced messages; and the preview of a broadcast.
 struct MessageReadingTests {
     @Test func `a broadcast is read with its message and the duration of Apple's answer`() async throws {
         try await withStores { stores in
@@ -44,7 +44,7 @@ struct MessageReadingTests {
             let all = try await stores.outbox.broadcasts(of: key, PageRequest()).items
             #expect(all.map(\.id) == [third, second, first])
             #expect(all.map { $0.deliveries.first?.supersededBy } == [nil, third, second])
-            // Also when its successor is on another page.
+            // Also if the message that replaced it is on another page.
             let part = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1)).nextCursor
             let next = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1, cursor: part)).items
             #expect(next.first?.deliveries.first?.supersededBy == third)
@@ -65,7 +65,7 @@ struct MessageReadingTests {
             #expect(!rehearsal.isScheduled)
             #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == before)
 
-            // An end that is only looked at ends nothing.
+            // The preview of an end does not end the event.
             let end = BroadcastIntake(
                 eventKey: key, request: BroadcastRequest(payload: BroadcastPayload(event: .end)))
             #expect(try await stores.outbox.rehearse(end, now: stores.now, plan: Stores.plan).event == .end)

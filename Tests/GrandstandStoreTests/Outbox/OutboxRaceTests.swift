@@ -19,7 +19,7 @@ struct OutboxRaceTests {
                     for _ in 1...4 { group.addTask { try await stores.claim(by: UUID(), limit: 8) } }
                     return try await group.reduce(into: [ClaimedDelivery]()) { $0 += $1 }
                 }
-                // Rows another claimer looked at are skipped, not waited for; the next claim finds them.
+                // Rows that another claim has locked are skipped. The next claim finds them.
                 claimed += try await stores.claim(by: UUID(), limit: lanes)
                 #expect(Set(claimed.map(\.lane)).count == claimed.count)
                 #expect(claimed.count == lanes)

@@ -28,7 +28,7 @@ struct PushTests {
             #expect(end.lane == first.lane && later > earlier)
             let late = try await problem { try await stores.push(.update()) }
             #expect(late == .eventEnded)
-            // Another token, and the same token of another app, are others.
+            // Another token has its own lane, and so has the same token of another app.
             try await stores.push(.update(), to: .sample("80abcdee"))
             try await stores.push(.update(), to: .sample("80abcdef", "com.example.Other"))
             #expect(try await stores.claim().count == 2)
@@ -73,7 +73,7 @@ struct PushTests {
             #expect(second.text.contains(#"{"n":2}"#))
             let lost = try await stores.delivery(of: starts[0])
             #expect(lost.state == .unknown && lost.reason == Lane.unheard && lost.attempts == 1)
-            // Its late verdict changes nothing.
+            // Its late result changes nothing.
             try await stores.settle(first, .ok)
             #expect(try await stores.state(of: starts[0]) == .unknown)
         }

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Single pushes that are refused or taken back, and what APNs' answers to them are counted for.
+/// Single pushes that are refused or withdrawn, and how APNs' answers to them are counted.
 @Suite(.timeLimit(.minutes(1)))
 struct PushWithdrawalTests {
     private static let lanes: PostgresQuery = "select count(*) as n from lanes"
@@ -18,7 +18,7 @@ struct PushWithdrawalTests {
             #expect(
                 try await problem { try await stores.push(.update(Self.long)) } == .payloadTooLarge)
             #expect(try await stores.count(Self.lanes) == 0)
-            // Beside one that is taken, by an acceptance with several.
+            // One acceptance has several pushes: this one is refused, another is accepted.
             let intakes = try ["80aa", "80bb"].map { hex in
                 BroadcastIntake(
                     .token(try .sample(hex)),

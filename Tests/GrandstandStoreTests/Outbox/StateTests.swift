@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// States of events: what is sent of them, decided under the event's lock.
+/// States of events. The message that is sent for a state is decided under the event's lock.
 struct StateTests {
     private static let declaration = #"""
         {"check": "refuse",
@@ -195,7 +195,7 @@ extension Stores {
             by: .server)
     }
 
-    /// Tells a state of an event.
+    /// Sends a state of an event.
     @discardableResult
     func tell(
         _ content: String, sequence: Int? = nil, isFinal: Bool = false, by outbox: PostgresOutbox? = nil

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What is true after a withdrawal: what was true before the broadcast, as far as nothing of it was sent.
+/// After a withdrawal everything is as before the broadcast, except for what was already sent.
 struct TakingBackTests {
     private func withdraw(_ broadcast: Broadcast, _ stores: Stores) async throws -> Bool? {
         try await stores.outbox.cancel(broadcast.id, now: stores.now)
@@ -202,7 +202,7 @@ struct TakingBackTests {
                 async let withdrawn = withdraw(broadcast, stores)
                 let (sent, isWithdrawn) = (try await claimed, try await withdrawn == true)
                 for delivery in sent { try await stores.settle(delivery, .ok) }
-                // A claim that found the lane locked looks again.
+                // A claim that found the lane locked tries again.
                 let late = try await stores.claim()
                 for delivery in late { try await stores.settle(delivery, .ok) }
                 #expect((sent + late).isEmpty == isWithdrawn)

@@ -27,7 +27,7 @@ struct TurnTests {
             try await burst(1, of: "com.example.Small", stores)
             let claimed = try await stores.claim(limit: 10)
             #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Small" } == 1)
-            // Half of the room was the small app's; the large one has the rest with the next claim.
+            // The small app had half of the places; the large app gets the rest with the next claim.
             #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Large" } == 5)
             #expect(try await stores.claim(limit: 10).count == 10)
         }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Before the channel is there.
+/// Messages that are accepted before their channel exists.
 struct WaitingTests {
     @Test func `when a channel is ready only the newest waiting message is sent`() async throws {
         try await withStores { stores in

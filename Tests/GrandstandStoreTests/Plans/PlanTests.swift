@@ -80,7 +80,7 @@ struct PlanTests {
 
     /// Nothing reads a table through by its index.
     private static func isBound(_ plan: String) -> Bool {
-        // A notice of several lines comes as one.
+        // A notice with several lines arrives as one.
         let lines = plan.split(separator: ";")
         let readsAll = zip(lines, lines.dropFirst()).contains { line, next in
             line.contains("Index") && line.contains("Scan using")
@@ -207,7 +207,7 @@ struct PlanTests {
     }
 }
 
-/// Plans, out of a logger.
+/// A log handler that collects plans.
 final class Plans: Sendable {
     private let texts = Mutex<[String]>([])
 

@@ -19,7 +19,8 @@ struct QuirkTests {
                 evidence: evidence), for: .sample(), by: actor)
     }
 
-    /// Every channel that waits was refused for want of the capability, and is not asked for again for a minute.
+    /// The creation of every waiting channel was refused because the capability is off, and is not tried again for a
+    /// minute.
     private func refuse(_ stores: Stores) async throws {
         try await stores.align()
         for task in try await stores.claimChannels() {

@@ -94,7 +94,7 @@ struct ReconciliationTests {
 
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            // Under way: nobody settles it before its lease has ended.
+            // The creation is under way: nobody settles it before its lease has ended.
             #expect(try await claim(0) == nil)
             #expect(try await next(0) == stores.now.addingTimeInterval(10))
             try await stores.record(.unanswered(settleableAt: stores.now.addingTimeInterval(2)), of: task)

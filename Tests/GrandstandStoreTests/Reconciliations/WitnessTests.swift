@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// An unanswered creation on an app that others use as well: no channel of theirs is given to an event.
+/// An unanswered creation for an app that other systems use as well: no event gets one of their channels.
 @Suite(.timeLimit(.minutes(5)))
 struct WitnessTests {
     /// A creation that Apple did not answer, of `mostRecentMessageStored`.

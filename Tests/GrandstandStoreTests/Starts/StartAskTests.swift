@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// What organisers declare, ask for, stop and are told.
+/// How organisers declare, request, stop and read starts.
 struct StartAskTests {
     @Test func `an event returns the declared start byte for byte`() async throws {
         try await withStarts { world in

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// The recipients of a start, each of which gets one only.
+/// The recipients of a start. Each gets one push.
 struct StartClaimTests {
     @Test func `a follower of two of the event's topics gets one start`() async throws {
         try await withStarts { world in

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Installations whose pushes may have been made, and those whose were not.
+/// After a lost lease: installations whose pushes may have been sent, and those whose were not.
 struct StartLeaseTests {
     @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
         try await withStarts { world in

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What people are told of a start.
+/// The reports about a start.
 struct StartReportTests {
     @Test func `a dry run after a stop counts those that would get the start`() async throws {
         try await withStarts { world in
@@ -60,7 +60,7 @@ struct StartReportTests {
             #expect(
                 try await world.stores.count("select count(*) as n from fan_outs where too_late is not null") == 1)
             try await expect(2, pending: 0, tooLate: 2)
-            // Who follows later, or is forgotten, does not change what was counted.
+            // Later followers, and installations that are deleted, do not change the counts.
             try await world.follow()
             try await world.stores.pool.query("delete from installations where id = any(\(members))")
             try await expect(2, pending: 0, tooLate: 2)

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Cards that listen to a channel that was replaced.
+/// Cards on a channel that was replaced.
 struct StartRestartTests {
     /// An activity as its app reported it.
     private func report(
@@ -47,7 +47,7 @@ struct StartRestartTests {
             try await report(followers[1], channel: old, world)
             try await report(followers[2], state: "dismissed", world)
             try await report(followers[3], token: "aa01", world)
-            // The fifth app told nothing; the sixth phone knows no channels.
+            // The fifth app reported nothing; the sixth phone does not support channels.
             try await report(followers[5], world)
             world.stores.clock.advance(by: 10)
             try await loseChannel(world)
@@ -58,7 +58,7 @@ struct StartRestartTests {
             #expect(shard.members.map(\.installation) == [followers[0], followers[1]])
             #expect(shard.pushes[0].channelID != old)
             try await world.settle(shard)
-            // One of them heard of the old card's end, the other did not yet.
+            // One app has reported the end of the old card, the other has not yet.
             try await report(followers[0], state: "dismissed", world)
             #expect(try await world.sendAll().isEmpty)
             let report = try await world.report()

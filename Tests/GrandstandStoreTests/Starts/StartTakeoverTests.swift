@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// A token that changes hands while a start goes to it, or after: both holders are one phone.
+/// A token that another installation registers during or after a start to it: both installations are one phone.
 struct StartTakeoverTests {
     /// Registers an installation with a token, as its app does.
     ///

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Starts of an app that has several audiences in an event: each follower is started on one of them.
+/// Starts of an app with several audiences in an event: each follower is started on one of them.
 struct VariantStartTests {
     private func audiences(_ names: String?...) throws -> [Audience] { try names.map { try .sample(variant: $0) } }
 

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The stores with that of crowds, and activities as their apps' reports leave them.
+/// The stores including that of crowds, and activities as apps report them.
 struct CrowdWorld: Sendable {
     let stores: Stores
     let crowds: PostgresCrowdStore
@@ -78,26 +78,26 @@ struct CrowdWorld: Sendable {
         try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
     }
 
-    /// Makes the event's only audience one that is reached so.
+    /// Makes the event's only audience one that is reached by tokens.
     func reach(by delivery: Audience.Delivery, _ key: String = "match-1") async throws {
         var audience = try Audience.sample()
         audience.delivery = delivery
         try await stores.put(.sample(key, audiences: [audience]))
     }
 
-    /// What a lookup says of the event's only audience.
+    /// The lookup's answer for the event's only audience.
     func lookup(_ key: String = "match-1") async throws -> LookupEntry? {
         try await stores.events.lookup(
             topic: "com.example.goal", in: .production, .sample(key), contentState: true, now: now)
     }
 
-    /// The entry of a broadcast's deliveries that is its crowd's.
+    /// The delivery of a broadcast to its crowd.
     func tokens(of broadcast: Broadcast) async throws -> Delivery {
         let found = try #require(try await stores.outbox.broadcast(broadcast.id, within: .all))
         return try #require(found.deliveries.first { $0.counts != nil })
     }
 
-    /// Tokens that are still sent to.
+    /// Tokens that still get pushes.
     func inCrowd() async throws -> Int {
         try #require(
             try await stores.pool.query("select count(*) as n from activities where in_crowd").first
@@ -105,7 +105,7 @@ struct CrowdWorld: Sendable {
     }
 }
 
-/// Runs a test with the store of crowds on a database of its own.
+/// Runs a test with the store of crowds on its own database.
 func withCrowds(_ body: (CrowdWorld) async throws -> Void) async throws {
     try await withStores { try await body(CrowdWorld($0)) }
 }

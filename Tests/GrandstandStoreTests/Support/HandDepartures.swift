@@ -4,12 +4,12 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Synchronization
 
-/// A dispatcher's places, as many as the test says, and what departed.
+/// A dispatcher's free places, as many as the test sets, and the messages that were handed to it.
 final class HandDepartures: Departures {
     struct Books {
         var places: Int
         var departed: [ClaimedDelivery] = []
-        /// How many lanes each acceptance asked for.
+        /// How many lanes each acceptance requested.
         var wanted: [Int] = []
     }
 
@@ -34,7 +34,7 @@ final class HandDepartures: Departures {
 
     var books: Books { state.withLock { $0 } }
 
-    /// What departed since the last call.
+    /// The messages handed over since the last call.
     func take() -> [ClaimedDelivery] {
         state.withLock { state in
             defer { state.departed = [] }

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// The stores with those of webhooks.
+/// The stores including those of webhooks.
 struct Hooks: Sendable {
     let stores: Stores
     let webhooks: PostgresWebhookStore
@@ -51,7 +51,7 @@ struct Hooks: Sendable {
         try #require(try await webhooks.delivery(message.id, of: message.webhook)).delivery
     }
 
-    /// One message on its way.
+    /// One claimed message.
     func tested() async throws -> (webhook: Webhook, message: ClaimedWebhook) {
         let webhook = try await add([.quotaLevel])
         _ = try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)
@@ -59,7 +59,7 @@ struct Hooks: Sendable {
     }
 }
 
-/// Runs a test with webhooks' stores on a database of its own.
+/// Runs a test with the webhook stores on its own database.
 func withHooks(_ body: (Hooks) async throws -> Void) async throws {
     try await withStores { try await body(Hooks($0)) }
 }

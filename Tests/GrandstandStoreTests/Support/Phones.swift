@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Installations of one app on a fresh database, and what tests ask of them.
+/// Installations of one app on a fresh database, with calls that tests need.
 struct Phones: Sendable {
     let stores: Stores
     let store: PostgresInstallationStore
@@ -103,7 +103,7 @@ struct Phones: Sendable {
     }
 }
 
-/// Runs a test with one app on a database of its own.
+/// Runs a test with one app on its own database.
 func withPhones(_ body: (Phones) async throws -> Void) async throws {
     try await withDatabase { try await body(try await Phones($0)) }
 }

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// The stores with that of starts, and installations as their registration leaves them.
+/// The stores including that of starts, and registered installations.
 struct StartWorld: Sendable {
     let stores: Stores
     let starts: PostgresStartStore
@@ -44,7 +44,7 @@ struct StartWorld: Sendable {
         return try await stores.put(specification)
     }
 
-    /// The same with its channel at hand.
+    /// The same, and its channel exists.
     func open(
         _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil
     ) async throws {
@@ -80,7 +80,7 @@ struct StartWorld: Sendable {
         return id
     }
 
-    /// Registers a token, in place of the one before.
+    /// Registers a token in place of the previous one.
     func register(_ token: String, of installation: Int, _ attributesType: String = "MatchAttributes") async throws {
         try await stores.pool.query(
             """
@@ -149,7 +149,7 @@ struct StartWorld: Sendable {
     func counts(_ key: String = "match-1") async throws -> StartReport.Counts { try await report(key).counts }
 }
 
-/// Runs a test with the store of starts on a database of its own.
+/// Runs a test with the store of starts on its own database.
 func withStarts(_ body: (StartWorld) async throws -> Void) async throws {
     try await withStores { try await body(StartWorld($0)) }
 }

@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Every store on one fresh database, with a clock the test holds and the steps most tests begin with.
+/// Every store on one fresh database, with a clock that the test sets and the steps that most tests begin with.
 struct Stores: Sendable {
     let pool: PostgresPool
     let clock = ManualClock()
@@ -21,7 +21,7 @@ struct Stores: Sendable {
     let auditLog: PostgresAuditLog
     let providerTokens: PostgresProviderTokenStore
 
-    /// Seconds an ended event's channel is kept.
+    /// Seconds for which the channel of an ended event is kept.
     static let retireAfter = 14_400.0
 
     static let tenure = ChannelTenure(retireAfter: retireAfter)
@@ -79,7 +79,7 @@ struct Stores: Sendable {
         return done
     }
 
-    /// Records what became of a call, with the answer Apple gives then.
+    /// Records the result of a call, with Apple's answer.
     @discardableResult
     func record(
         _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: APNsRecord? = nil
@@ -194,7 +194,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// Claims the one message that is due and has Apple accept it.
+    /// Claims the only message that is due, and records that Apple accepted it.
     @discardableResult
     func sendOne() async throws -> ClaimedDelivery {
         let claimed = try await claim()
@@ -213,7 +213,7 @@ struct Stores: Sendable {
 
     func state(of broadcast: Broadcast) async throws -> Delivery.State { try await delivery(of: broadcast).state }
 
-    /// Deliveries that wait on a lane that will never look after them.
+    /// Deliveries that wait on a lane that is not due at any time.
     func forgotten() async throws -> Int {
         try await count(
             """
@@ -229,12 +229,12 @@ struct Stores: Sendable {
     }
 }
 
-/// Runs a test with stores on a database of its own.
+/// Runs a test with stores on its own database.
 func withStores(_ body: (Stores) async throws -> Void) async throws {
     try await withDatabase { try await body(Stores($0)) }
 }
 
-/// The kind of the problem that `body` throws; the test fails when it throws none.
+/// The kind of the problem that `body` throws. The test fails if it throws none.
 func problem<Value>(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
 ) async throws -> Problem.Kind? {
@@ -274,7 +274,7 @@ extension Broadcast {
 }
 
 extension PostgresEventStore {
-    /// The lookup of one name by SQL, as with its newest content.
+    /// The lookup of one event by SQL, with its newest content.
     func lookup(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
         now: Date

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Who goes first while APNs throttles an app.
+/// The order of messages while APNs throttles an app.
 struct LimitedClaimTests {
     private static func limit(
         _ allowance: Int, of bundleID: String = "com.example.Goal", kind: Lane.Kind = .channel, patience: Double = 10

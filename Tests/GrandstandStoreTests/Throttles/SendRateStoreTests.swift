@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What replicas tell each other of apps that APNs throttles.
+/// What replicas share about apps that APNs throttles.
 @Suite(.timeLimit(.minutes(1)))
 struct SendRateStoreTests {
     private static func rate(

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Who declared a webhook, who may change it, and what becomes of it when that key is revoked.
+/// Who declared a webhook, who may change it, and what happens to it when that key is revoked.
 struct WebhookDeclarationTests {
     private static func key(_ hooks: Hooks, of app: BundleID? = nil) async throws -> APIKey {
         try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key
@@ -99,7 +99,7 @@ struct WebhookDeclarationTests {
             let webhook = try await hooks.add([.broadcastSettled], apps: ["com.example.Goal", "com.example.Other"])
             let queued = try #require(try await hooks.webhooks.test(webhook.id, by: .commandLine, now: now))
             let draft = try Self.draft("example.com", .only([.sample()]))
-            // Its reader saw it when it was the app's alone; by now it tells of another app, too, or of other topics.
+            // Its reader saw it when it covered only one app; now it covers another app or other topics as well.
             for bounds in [WebhookFilter(within: .only([try .sample()])), WebhookFilter(topics: [.quotaLevel])] {
                 let store = hooks.webhooks
                 let replaced = try await store.replace(

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// From what is noted in a transaction to the message that is made of it.
+/// From the note in a transaction to the message made of it.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookNoteTests {
     private static func bodies(_ hooks: Hooks) async throws -> [String] {

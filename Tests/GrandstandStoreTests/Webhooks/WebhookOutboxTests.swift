@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Messages from the row they tell of to their last try.
+/// Messages to webhooks, from the change that they report to their last attempt.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookOutboxTests {
     @Test func `a broadcast is reported once, when its last delivery is settled`() async throws {
@@ -29,7 +29,7 @@ struct WebhookOutboxTests {
             #expect(body.contains(#""accepted":1"#))
             #expect(body.contains(#""rejected":1"#))
             #expect(body.contains(#""BadPriority":1"#))
-            // Noted again, by whatever touches it: told once all the same.
+            // Noted a second time: the webhook still gets one message.
             try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.id))")
             #expect(try await hooks.compose() == 1)
             #expect(try await hooks.claim().isEmpty)
@@ -73,7 +73,8 @@ struct WebhookOutboxTests {
         }
     }
 
-    /// The last two deliveries settled by two transactions at once: neither sees the other's, one of the notes does.
+    /// Two transactions settle the last two deliveries at the same time. Neither sees the other's, but one of the notes
+    /// is complete.
     @Test func `of deliveries settled at the same time the last is noticed`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
@@ -267,7 +268,7 @@ struct WebhookOutboxTests {
             #expect(now.state == .disabled)
             let log = try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items
             #expect(Set(log.map(\.state)) == [.failed, .cancelled])
-            // Enabled again by hand, it begins anew.
+            // Enabling it by hand resets its failures.
             var draft = now.draft
             draft.isEnabled = true
             let enabled = try await hooks.webhooks.replace(

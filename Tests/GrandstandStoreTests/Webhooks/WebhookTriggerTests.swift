@@ -7,10 +7,10 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Webhook topics that triggers note, whatever changes the rows.
+/// Webhook topics that triggers note, whichever statement changes the rows.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookTriggerTests {
-    /// The topics of the messages there are, the oldest first.
+    /// The topics of all messages, the oldest first.
     private static func told(_ hooks: Hooks) async throws -> [String] {
         _ = try await hooks.compose()
         return try await hooks.stores.pool.query(
@@ -112,7 +112,7 @@ struct WebhookTriggerTests {
                 let messages = try await hooks.claim()
                 return [own, all, pair].map { webhook in messages.count { $0.webhook == webhook.id } }
             }
-            // For A only, but of an event that is B's, too.
+            // The webhook is for A only, but the event also belongs to B.
             #expect(try await told(.update(audiences: [.sample("com.example.A")])) == [0, 1, 1])
             #expect(try await told(.update()) == [0, 1, 1])
             try await stores.put(.sample(audiences: [.sample("com.example.A")]))
