@@ -18,7 +18,7 @@ package struct Delivery: Sendable, Hashable {
 
         package init() {}
 
-        /// - Parameter state: the state of the message. If it is final, members that were not reached do not get the
+        /// - Parameter state: the state of the message. If it is final, tokens that were not reached do not get the
         ///   message.
         package init(_ fanOut: FanOut, _ state: State) {
             total = fanOut.total
@@ -77,9 +77,6 @@ package struct Delivery: Sendable, Hashable {
         self.nextAttemptAt = nextAttemptAt
         self.settledAt = settledAt
     }
-
-    /// Whether both have the same app and environment. A crowd includes all variants.
-    package func isTo(_ other: Delivery) -> Bool { bundleID == other.bundleID && environment == other.environment }
 
     /// The state of a delivery. The Postgres type and the diagram in docs/internals/states.md use the same words.
     package enum State: String, Sendable, Hashable, CaseIterable {

@@ -4,8 +4,8 @@ package import Grandstand
 internal import Postgres
 
 extension PostgresOutbox {
-    /// Single broadcasts that arrive close together share a transaction. A call within a joined transaction stays in
-    /// that one.
+    /// Single broadcasts that arrive close together share a transaction. A call inside a joined transaction
+    /// (`Database.isJoined`) uses that transaction instead.
     package func accept(
         _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
     ) async throws -> [Result<Broadcast, Problem>] {
@@ -34,9 +34,9 @@ extension PostgresOutbox {
         return try await bulkAcceptance.accept([call])[0]
     }
 
-    /// The results with the numbers of members of the crowds that the accepted broadcasts are for. A crowd may have a
-    /// million members, so they are counted after the commit, without a lock. In a joined transaction they are not
-    /// counted, because the messages would wait for it. A broadcast stays accepted if they cannot be counted.
+    /// Adds to each accepted broadcast the number of members of its crowds. A crowd may have a million members, so they
+    /// are counted after the commit, without a lock. In a joined transaction they are not counted, because the messages
+    /// would wait for the count. If the count fails, the broadcast stays accepted.
     private func counted(_ results: [Result<Broadcast, Problem>]) async -> [Result<Broadcast, Problem>] {
         let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
         guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
@@ -46,9 +46,8 @@ extension PostgresOutbox {
             result.map { broadcast in
                 var broadcast = broadcast
                 for index in broadcast.deliveries.indices where broadcast.deliveries[index].counts != nil {
-                    let read = deliveries[broadcast.id]?.first {
-                        $0.counts != nil && $0.isTo(broadcast.deliveries[index])
-                    }
+                    let request = broadcast.deliveries[index].apnsRequestID
+                    let read = deliveries[broadcast.id]?.first { $0.apnsRequestID == request }
                     if let read { broadcast.deliveries[index].counts = read.counts }
                 }
                 return broadcast
@@ -142,11 +141,11 @@ extension PostgresOutbox {
 
     /// The statements that write everything that was decided, in one round trip.
     ///
-    /// Foreign keys are checked row by row. After `planning` for many rows these checks would be planned again for each
-    /// row, so the statements that insert come first.
+    /// PostgreSQL checks foreign keys row by row. After `planning` for many rows it would plan these checks again for
+    /// each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        // These come last: `departing` reads the results of the others by their places.
+        // These statements come last, because `departing` reads the results of the earlier ones by index.
         let unused =
             (acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)])
             + (acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)])
@@ -174,7 +173,8 @@ extension PostgresOutbox {
         return try acceptance.departing(inserted: results[2], destinations: results[3])
     }
 
-    /// Writes the last sequences of events' states, and the times of their quiet messages.
+    /// Writes to each event the last sequence of its states, and when its newest message with the outcome `quiet` is or
+    /// was sent.
     private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
         let keys = progress.keys.sorted()
         let progress = keys.map { progress[$0] ?? .init() }
@@ -204,7 +204,8 @@ extension PostgresOutbox {
             })
     }
 
-    /// Changes only events that need it: of a match's many updates only the first one does.
+    /// Writes the first update and the end of events, only to rows that lack them. Of a match's many updates, only the
+    /// first writes the event's row.
     private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
         let started = acceptance.startedEvents.sorted { $0.key < $1.key }
         return """

@@ -38,6 +38,17 @@ struct VariantCrowdTests {
         }
     }
 
+    @Test func `the answer has each crowd's own number of tokens`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open(audiences: audiences("de", "fr"))
+            try await world.show("aa01", variant: "de")
+            for token in ["aa02", "aa03", "aa04"] { try await world.show(token, variant: "fr") }
+            let crowds = try await world.stores.accept(Self.goal).deliveries.filter { $0.counts != nil }
+            let totals = Dictionary(uniqueKeysWithValues: crowds.map { ($0.variant?.rawValue, $0.counts?.total) })
+            #expect(totals == ["de": 1, "fr": 3])
+        }
+    }
+
     @Test func `tokens of a removed variant get the content of the audience that replaces it`() async throws {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de", "fr"))
@@ -55,7 +66,7 @@ struct VariantCrowdTests {
                 #expect(text(shard).contains(#"{"n":"deux"}"#))
                 try await world.settle(shard)
             }
-            // It comes back, and takes its own up again.
+            // The audience `de` returns, and takes its own tokens again.
             try await world.stores.put(.sample(audiences: audiences("fr", "de")))
             world.stores.clock.advance(by: 2)
             try await world.stores.accept(Self.goal)
